@@ -1,0 +1,34 @@
+# Required packages, then optional ones. Each optional one sets AGORA_HAS_<NAME>,
+# which reaches the code through the generated features.h and `agora version`.
+find_package(Threads REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
+
+set(AGORA_HAS_CUDA 0)
+if(AGORA_CUDA)
+  set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
+  enable_language(CUDA)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA_STANDARD 20)
+  find_package(CUDAToolkit REQUIRED)
+  set(AGORA_HAS_CUDA 1)
+endif()
+
+pkg_check_modules(CLP IMPORTED_TARGET clp)
+set(AGORA_HAS_CLP 0)
+if(CLP_FOUND)
+  set(AGORA_HAS_CLP 1)
+endif()
+
+# Debian's own package file for oneDNN demands OpenCL, which the CPU needs not.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(DNNL_LIBRARY dnnl)
+set(AGORA_HAS_ONEDNN 0)
+if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
+  set(AGORA_HAS_ONEDNN 1)
+endif()

@@ -1,0 +1,26 @@
+# Language level, warnings and code generation: the one place that decides them.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(AGORA_CCACHE ccache)
+if(AGORA_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${AGORA_CCACHE})
+endif()
+
+add_library(agora_flags INTERFACE)
+target_compile_options(agora_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${AGORA_NATIVE}>,-march=native,-march=x86-64-v3>>)
+if(AGORA_WERROR)
+  target_compile_options(agora_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(AGORA_SANITIZE)
+  target_compile_options(agora_flags INTERFACE -fsanitize=${AGORA_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(agora_flags INTERFACE -fsanitize=${AGORA_SANITIZE})
+endif()

@@ -1,0 +1,29 @@
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace agora {
+
+// A fault of the program itself: exit status 1.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The user's mistake, told in one line that names the file, line or option: exit status 2.
+class UserError : public Error {
+ public:
+  using Error::Error;
+};
+
+// SIGINT or SIGTERM, thrown after everything was saved: exit status 128 + signal.
+class Interrupted : public Error {
+ public:
+  explicit Interrupted(int signal);
+  int signal() const { return signal_; }
+
+ private:
+  int signal_;
+};
+
+}  // namespace agora

@@ -1,0 +1,35 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace agora::cli {
+
+// The options every verb has. `json`: print the result as one JSON object on stdout.
+struct Common {
+  uint64_t seed = 0;
+  int threads = 0;  // 0: all
+  std::string device = "cpu";
+  bool json = false;
+  std::vector<std::string> arguments;  // the resolved command line, for records and reports
+};
+
+// One verb is one file of verbs/, whose `Verb entry_STEM()` fills this.
+struct Verb {
+  std::string name;     // "plan solve": a group and a verb, or one word
+  std::string summary;  // one line, for listings
+  std::string example;  // a whole command line that works in an empty folder; a test runs it
+  // Declares the verb's own options on `app` and returns what to do once they are parsed.
+  std::function<std::function<void(const Common&)>(CLI::App& app)> declare;
+};
+
+// Every verb, in the order of their file names (generated).
+const std::vector<Verb>& verbs();
+
+// The result of a verb: one line of JSON on stdout.
+void print_json(const nlohmann::ordered_json& result);
+
+}  // namespace agora::cli

@@ -1,0 +1,42 @@
+#include "base/commit.h"
+#include "base/features.h"
+#include "cli/verb.h"
+#include "compute/device.h"
+
+#include <fmt/format.h>
+
+namespace agora::cli {
+namespace {
+
+void run(const Common& common) {
+  const bool gpu = compute::cuda_available();
+  if (common.json) {
+    print_json({{"version", AGORA_VERSION},
+                {"commit", AGORA_COMMIT},
+                {"compiler", AGORA_COMPILER},
+                {"build_type", AGORA_BUILD_TYPE},
+                {"native", std::string(AGORA_NATIVE_BUILD) == "ON"},
+                {"features",
+                 {{"cuda", AGORA_HAS_CUDA == 1},
+                  {"gpu", gpu ? nlohmann::ordered_json(compute::cuda_description()) : nullptr},
+                  {"clp", AGORA_HAS_CLP == 1},
+                  {"onednn", AGORA_HAS_ONEDNN == 1}}}});
+    return;
+  }
+  fmt::print("agora {} ({}), {}, {}\n", AGORA_VERSION, AGORA_COMMIT, AGORA_COMPILER,
+             AGORA_BUILD_TYPE);
+  fmt::print("  cuda    {}\n", compute::cuda_description());
+  fmt::print("  clp     {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");
+  fmt::print("  onednn  {}\n", AGORA_HAS_ONEDNN ? "yes" : "no (convolutions use our own)");
+}
+
+}  // namespace
+
+Verb entry_version() {
+  return {.name = "version",
+          .summary = "Version, commit, compiler and the features found",
+          .example = "agora version --json",
+          .declare = [](CLI::App&) { return run; }};
+}
+
+}  // namespace agora::cli
