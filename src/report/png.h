@@ -1,0 +1,35 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/chart.h"
+
+namespace agora::report {
+
+using Rgb = std::array<uint8_t, 3>;
+
+// RGB, 8 bits each, row 0 at the top.
+struct Raster {
+  int64_t width = 0, height = 0;
+  std::vector<uint8_t> pixels;  // (height, width, 3)
+
+  Raster() = default;
+  Raster(int64_t width, int64_t height, Rgb background);
+  Rgb at(int64_t x, int64_t y) const;
+  void set(int64_t x, int64_t y, Rgb colour);  // outside the picture: nothing
+};
+
+// The bytes of a PNG file.
+std::string encode_png(const Raster& raster);
+
+// Cells, walls, arrows, path and marks without words; the longer side has at most about
+// `max_side` pixels. Cells smaller than a pixel are averaged.
+Raster draw(const GridPicture& picture, int64_t max_side = 2000);
+Raster draw(const HeatMap& map, int64_t max_side = 2000);
+
+void write_png(const std::filesystem::path& file, const Raster& raster);
+
+}  // namespace agora::report
