@@ -1,14 +1,81 @@
 #pragma once
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/chart.h"
+
+namespace agora {
+class RunFolder;  // base/run_folder.h
+}
+
 namespace agora::reproduce {
 
-struct Experiment {
-  std::string name;
-  int chapter = 0;
+using Json = nlohmann::ordered_json;
+
+enum class Scale { kQuick, kFull };
+
+// One run: one experiment at one scale with one seed, in a run folder of its own. Long runs save
+// to the folder now and then, look there first, and call throw_if_stopped() in between.
+struct Task {
+  Scale scale;
+  uint64_t seed;
+  RunFolder& folder;
+  bool quick() const { return scale == Scale::kQuick; }
 };
 
+// When a number counts as reproduced; `words` is what the report prints.
+struct Rule {
+  std::string words;
+  std::function<bool(double)> holds;
+};
+Rule within(double target, double tolerance);
+Rule between(double low, double high);
+Rule at_least(double bound);
+Rule at_most(double bound);
+
+// One line of an experiment's table: the published value beside ours.
+struct Finding {
+  std::string what;
+  std::string published;             // as printed in the thesis, "" where it gives none
+  double ours = 0;                   // mean over the seeds
+  std::optional<double> half_width;  // of the 95 % interval of that mean, from two seeds on
+  std::string rule;
+  bool pass = false;
+};
+Finding finding(std::string what, std::string published, const std::vector<double>& ours,
+                const Rule& rule);
+
+struct Outcome {
+  std::vector<Finding> findings;
+  std::vector<report::Chart> charts;
+  std::string remark;  // what a reader should know: errata, the size of the run, why a miss
+};
+
+struct Configuration {
+  std::vector<uint64_t> seeds;
+  double expected_seconds = 0;  // all seeds together, on 2 cores
+  std::string words;            // "10^5 profiles", for the report
+};
+
+// One table or figure of the thesis; one file of experiments/, whose `Experiment entry_STEM()`
+// fills this and whose stem is its name.
+struct Experiment {
+  std::string name;  // "ch2-decision-tree"
+  int chapter = 0;
+  std::string title;   // one line
+  std::string source;  // where the thesis has it
+  Configuration quick;
+  Configuration full;
+  bool on_request = false;         // takes hours: runs only when named
+  std::function<Json(Task&)> run;  // its result is kept as the run's result.json
+  std::function<Outcome(Scale, const std::vector<Json>& results)> judge;  // one result per seed
+};
+
+// Every experiment, in the order of their names (generated).
 const std::vector<Experiment>& experiments();
 
 }  // namespace agora::reproduce
