@@ -1,0 +1,198 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace agora {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBuffer = size_t{1} << 18;
+constexpr std::string_view kTemporarySuffix = ".agora.tmp";
+
+UserError read_error(const fs::path& path, int code) {
+  return user_error("cannot read {}: {}", path.string(), std::strerror(code));
+}
+
+UserError write_error(const fs::path& path, int code) {
+  return user_error("cannot write {}: {}", path.string(), std::strerror(code));
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// Where the bytes finally land: a link is followed, so that it stays a link.
+fs::path follow(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_symlink(path, ignored)) return path;
+  const fs::path real = fs::weakly_canonical(path, ignored);
+  return real.empty() ? path : real;
+}
+
+// ".NAME.PID.COUNT.agora.tmp": hidden, and unique among all processes of this machine.
+fs::path temporary_beside(const fs::path& target) {
+  static std::atomic<unsigned> counter{0};
+  const std::string name = target.filename().string().substr(0, 180);
+  return folder_of(target) /
+         fmt::format(".{}.{}.{}{}", name, getpid(), counter.fetch_add(1), kTemporarySuffix);
+}
+
+}  // namespace
+
+InputFile::InputFile(fs::path path) : path_(std::move(path)) {
+  if (path_.empty()) throw user_error("cannot read a file with an empty name");
+  descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw read_error(path_, errno);
+  struct stat status {};
+  const bool known = fstat(descriptor_, &status) == 0;
+  if (known && S_ISDIR(status.st_mode)) {
+    close(descriptor_);
+    throw user_error("cannot read {}: it is a folder, expected a file", path_.string());
+  }
+  if (known && S_ISREG(status.st_mode)) size_ = static_cast<size_t>(status.st_size);
+}
+
+InputFile::~InputFile() { close(descriptor_); }
+
+size_t InputFile::read(char* bytes, size_t capacity) {
+  size_t total = 0;
+  while (total < capacity) {
+    const ssize_t count = ::read(descriptor_, bytes + total, capacity - total);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw read_error(path_, errno);
+    if (count == 0) break;
+    total += static_cast<size_t>(count);
+  }
+  return total;
+}
+
+std::string read_file(const fs::path& path) {
+  InputFile file(path);
+  std::string bytes;
+  size_t total = 0;
+  // One byte more than the size shows the end at the first read.
+  for (size_t room = file.size() + 1;; room = std::max(kBuffer, total)) {
+    bytes.resize(total + room);
+    const size_t count = file.read(bytes.data() + total, room);
+    total += count;
+    if (count < room) break;
+  }
+  bytes.resize(total);
+  return bytes;
+}
+
+AtomicFile::AtomicFile(fs::path target) : target_(follow(target)) {
+  if (target_.filename().empty()) {
+    throw user_error("cannot write {}: expected the name of a file", target_.string());
+  }
+  struct stat status {};
+  const bool exists = stat(target_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
+    throw user_error("cannot write {}: it is a folder, expected a file", target_.string());
+  }
+  if (exists && !S_ISREG(status.st_mode)) {
+    descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = temporary_beside(target_);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) throw write_error(target_, errno);
+  if (exists && !temporary_.empty()) (void)fchmod(descriptor_, status.st_mode & 07777);
+  buffer_.reserve(kBuffer);
+}
+
+AtomicFile::~AtomicFile() { abandon(); }
+
+void AtomicFile::abandon() {
+  if (descriptor_ < 0) return;
+  close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  CHECK(descriptor_ >= 0, "{} is closed", target_.string());
+  if (buffer_.size() + bytes.size() > kBuffer) flush();
+  if (bytes.size() > kBuffer) {
+    write_through(bytes);
+  } else {
+    buffer_.append(bytes);
+  }
+}
+
+void AtomicFile::flush() {
+  write_through(buffer_);
+  buffer_.clear();
+}
+
+void AtomicFile::write_through(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int code = errno;
+      abandon();
+      throw write_error(target_, code);
+    }
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+void AtomicFile::commit() {
+  CHECK(descriptor_ >= 0, "{} is closed", target_.string());
+  flush();
+  if (temporary_.empty()) {
+    if (close(std::exchange(descriptor_, -1)) != 0) throw write_error(target_, errno);
+    return;
+  }
+  if (fsync(descriptor_) != 0 || rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int code = errno;
+    abandon();
+    throw write_error(target_, code);
+  }
+  close(std::exchange(descriptor_, -1));
+  sync_folder(folder_of(target_));
+}
+
+void write_atomically(const fs::path& target, std::string_view bytes) {
+  AtomicFile file(target);
+  file.write(bytes);
+  file.commit();
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code code;
+  fs::create_directories(path, code);
+  if (code) throw user_error("cannot make the folder {}: {}", path.string(), code.message());
+  if (!fs::is_directory(path, code)) {
+    throw user_error("cannot make the folder {}: there is a file of that name", path.string());
+  }
+}
+
+void remove_temporaries(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.') && name.ends_with(kTemporarySuffix)) fs::remove(entry, ignored);
+  }
+}
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+}  // namespace agora

@@ -1,0 +1,66 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace agora {
+
+// The whole file. A missing or unreadable one, or a folder in its place, is a UserError.
+std::string read_file(const std::filesystem::path& path);
+
+// Opens like read_file, but gives the bytes piece by piece.
+class InputFile {
+ public:
+  explicit InputFile(std::filesystem::path path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  size_t size() const { return size_; }       // bytes; 0 for a pipe
+  size_t read(char* bytes, size_t capacity);  // bytes read; 0 at the end
+
+ private:
+  std::filesystem::path path_;
+  size_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+// A file that appears whole or not at all: bytes go to a temporary beside the target, which
+// commit() syncs and renames into place. Without commit() the temporary is removed and the target
+// is as it was. Every failure (full disk, unwritable folder) is a UserError. A target that is a
+// pipe or a device, such as /dev/stdout, is written to directly.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  void flush();
+  void write_through(std::string_view bytes);
+  void abandon();
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;  // empty: writing to the target itself
+  std::string buffer_;
+  int descriptor_ = -1;
+};
+
+void write_atomically(const std::filesystem::path& target, std::string_view bytes);
+
+// Makes the folder and its parents where they are missing.
+void make_folder(const std::filesystem::path& path);
+
+// Removes the temporaries that a killed process may have left in a folder.
+void remove_temporaries(const std::filesystem::path& folder);
+
+// Makes renames and removals in the folder last through a power cut.
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace agora
