@@ -1,3 +1,3 @@
 #include "cli/program.h"
 
-int main(int argc, char** argv) { return agora::cli::run_program(argc, argv); }
+int main(int argc, char** argv) { return agora::cli::run_program({argv + 1, argv + argc}); }

@@ -4,26 +4,171 @@
 
 #include <cstdio>
 #include <map>
-#include <memory>
 
 #include "base/error.h"
+#include "base/features.h"
 #include "base/thread_pool.h"
-#include "cli/verb.h"
+#include "cli/config.h"
+#include "compute/device.h"
 
 namespace agora::cli {
+namespace {
+
+const std::map<std::string, std::string> kGroups{
+    {"plan", "Markov decision processes: partition functions, values, policies"},
+    {"auction", "Mechanisms: exact ones and learned ones, audited and run on bids"},
+    {"agent", "Policies that work on unseen levels"},
+};
+
+std::string group_of(const Verb& verb) {
+  const size_t space = verb.name.find(' ');
+  return space == std::string::npos ? "" : verb.name.substr(0, space);
+}
+
+// The verbs of one group, or of all: two columns.
+void print_overview(const std::string& only_group) {
+  if (only_group.empty()) {
+    fmt::print("agora {} learns how agents should act and how markets should be run.\n\n",
+               AGORA_VERSION);
+  }
+  fmt::print("Usage: agora {} ...\n", only_group.empty() ? "VERB" : only_group + " VERB");
+  std::string group = "?";
+  std::vector<const Verb*> in_order;
+  for (const auto& [name, words] : kGroups) {
+    for (const Verb& verb : verbs()) {
+      if (group_of(verb) == name) in_order.push_back(&verb);
+    }
+  }
+  for (const Verb& verb : verbs()) {
+    if (group_of(verb).empty()) in_order.push_back(&verb);
+  }
+  for (const Verb* verb : in_order) {
+    if (!only_group.empty() && group_of(*verb) != only_group) continue;
+    if (group_of(*verb) != group) {
+      group = group_of(*verb);
+      fmt::print("\n{}\n", group.empty() ? "The program" : kGroups.at(group));
+    }
+    fmt::print("  {:<18} {}\n", verb->name, verb->summary);
+  }
+  fmt::print("\n`agora VERB --help` tells a verb's options and gives an example.\n");
+}
+
+bool asks_for_help(const std::string& word) {
+  return word == "--help" || word == "-h" || word == "help";
+}
+
+// The verb that the first one or two words name; those words are taken off.
+const Verb& find_verb(std::vector<std::string>& words) {
+  std::vector<std::string> firsts;
+  std::vector<std::string> seconds;
+  bool is_group = false;
+  for (const Verb& verb : verbs()) {
+    const std::string group = group_of(verb);
+    if (group.empty()) {
+      firsts.push_back(verb.name);
+      if (verb.name == words[0]) {
+        words.erase(words.begin());
+        return verb;
+      }
+      continue;
+    }
+    firsts.push_back(group);
+    if (group != words[0]) continue;
+    is_group = true;
+    seconds.push_back(verb.name.substr(group.size() + 1));
+    if (words.size() > 1 && seconds.back() == words[1]) {
+      words.erase(words.begin(), words.begin() + 2);
+      return verb;
+    }
+  }
+  if (!is_group) throw user_error("unknown verb '{}'{}", words[0], suggestion(words[0], firsts));
+  throw user_error("unknown verb '{} {}'{}", words[0], words[1], suggestion(words[1], seconds));
+}
+
+// CLI11's message as one line that begins with what it is about.
+std::string one_line(std::string text) {
+  for (char& letter : text) {
+    if (letter == '\n') letter = ' ';
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+void reject_extras(const Verb& verb, const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining();
+  if (extras.empty()) return;
+  const std::string name = extras.front().substr(0, extras.front().find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
+  }
+  throw user_error("{}: unknown {} '{}'{}", verb.name,
+                   name.starts_with("-") ? "option" : "argument", name, suggestion(name, known));
+}
+
+void run_verb(const Verb& verb, std::vector<std::string> words, const std::string& command) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--config" && i + 1 < words.size()) {
+      words = with_config(verb, words[i + 1], words);
+      break;
+    }
+    if (words[i].starts_with("--config=")) {
+      words = with_config(verb, words[i].substr(9), words);
+      break;
+    }
+  }
+  Parser parser(verb);
+  parser.app.allow_extras();
+  try {
+    parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", parser.app.help());
+    return;
+  } catch (const CLI::ParseError& error) {
+    throw user_error("{}: {}", verb.name, one_line(error.what()));
+  }
+  reject_extras(verb, parser.app);
+  Common& common = parser.common;
+  if (common.device == "cuda" && !compute::cuda_available()) {
+    throw user_error("--device cuda: {}", compute::cuda_description());
+  }
+  if (common.threads == 0) common.threads = hardware_threads();
+  set_default_threads(common.threads);
+  common.command = command;
+  common.settings = resolved_settings(verb, parser.app);
+  parser.run(common);
+}
+
+void dispatch(std::vector<std::string> words) {
+  std::string command = "agora";
+  for (const std::string& word : words) command += " " + shell_quoted(word);
+  if (words.empty() || asks_for_help(words[0])) return print_overview("");
+  if (words[0] == "--version") words[0] = "version";
+  if (kGroups.contains(words[0]) && (words.size() == 1 || asks_for_help(words[1]))) {
+    return print_overview(words[0]);
+  }
+  const Verb& verb = find_verb(words);
+  run_verb(verb, std::move(words), command);
+}
+
+}  // namespace
 
 void print_json(const nlohmann::ordered_json& result) { fmt::print("{}\n", result.dump()); }
 
-namespace {
+std::string shell_quoted(const std::string& word) {
+  const bool plain =
+      !word.empty() &&
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%") ==
+          std::string::npos;
+  if (plain) return word;
+  std::string quoted = "'";
+  for (char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
 
-struct Bound {
-  const Verb* verb;
-  CLI::App* app;
-  std::function<void(const Common&)> run;
-  std::shared_ptr<Common> common;
-};
-
-void declare_common(CLI::App& app, Common& common) {
+Parser::Parser(const Verb& verb) : app(verb.summary, "agora " + verb.name) {
+  run = verb.declare(app);
   app.add_option("--seed", common.seed, "Seed of all random draws")->capture_default_str();
   app.add_option("--threads", common.threads, "Threads; 0 takes all cores")
       ->check(CLI::Range(0, 1024))
@@ -32,51 +177,27 @@ void declare_common(CLI::App& app, Common& common) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   app.add_flag("--json", common.json, "Print the result as one JSON object on stdout");
+  app.add_option("--config", config_file, "TOML file of options; the command line wins");
+  app.footer("Example:\n  " + verb.example);
 }
 
-}  // namespace
-
-int run_program(int argc, const char* const* argv) {
-  CLI::App app{"agora learns how agents should act and how markets should be run"};
-  app.require_subcommand(1);
-  std::map<std::string, CLI::App*> groups;
-  std::vector<Bound> bound;
-  for (const Verb& verb : verbs()) {
-    CLI::App* parent = &app;
-    std::string word = verb.name;
-    if (const size_t space = word.find(' '); space != std::string::npos) {
-      CLI::App*& group = groups[word.substr(0, space)];
-      if (group == nullptr) group = app.add_subcommand(word.substr(0, space))->require_subcommand(1);
-      parent = group;
-      word = word.substr(space + 1);
-    }
-    CLI::App* own = parent->add_subcommand(word, verb.summary);
-    own->footer("Example:\n  " + verb.example);
-    auto common = std::make_shared<Common>();
-    auto run = verb.declare(*own);
-    declare_common(*own, *common);
-    bound.push_back({&verb, own, run, common});
-  }
+int run_program(const std::vector<std::string>& arguments) {
   try {
-    app.parse(argc, argv);
-    for (Bound& each : bound) {
-      if (!each.app->parsed()) continue;
-      each.common->arguments.assign(argv, argv + argc);
-      set_default_threads(each.common->threads == 0 ? hardware_threads() : each.common->threads);
-      each.run(*each.common);
-    }
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const Interrupted& error) {
-    return 128 + error.signal();
-  } catch (const UserError& error) {
-    fmt::print(stderr, "agora: {}\n", error.what());
+    dispatch(arguments);
+    if (std::fflush(stdout) != 0) throw user_error("standard output cannot be written");
+    return 0;
+  } catch (const Interrupted& stop) {
+    return 128 + stop.signal();
+  } catch (const UserError& mistake) {
+    fmt::print(stderr, "agora: {}\n", mistake.what());
     return 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "agora: internal fault: {}\n", error.what());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "agora: out of memory\n");
+    return 2;
+  } catch (const std::exception& fault) {
+    fmt::print(stderr, "agora: internal fault: {}\n", fault.what());
     return 1;
   }
-  return 0;
 }
 
 }  // namespace agora::cli

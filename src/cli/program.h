@@ -1,9 +1,25 @@
 #pragma once
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
 
 namespace agora::cli {
 
-// Parses the command line, runs one verb and returns the exit status:
+// Runs the verb that the words after the program's name ask for and returns the exit status:
 // 0 done, 1 internal fault, 2 the user's mistake, 130/143 interrupted after saving.
-int run_program(int argc, const char* const* argv);
+int run_program(const std::vector<std::string>& arguments);
+
+// The verb's parser with its own and the common options; `run` and `common` are set by parsing.
+struct Parser {
+  explicit Parser(const Verb& verb);
+  CLI::App app;
+  Common common;
+  std::string config_file;
+  std::function<void(const Common&)> run;
+};
+
+// One word of a command line, quoted where a shell would need it.
+std::string shell_quoted(const std::string& word);
 
 }  // namespace agora::cli

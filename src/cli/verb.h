@@ -8,13 +8,16 @@
 
 namespace agora::cli {
 
-// The options every verb has. `json`: print the result as one JSON object on stdout.
+// The options every verb has, and what a run has to remember of its command line.
 struct Common {
   uint64_t seed = 0;
-  int threads = 0;  // 0: all
+  int threads = 0;  // 0: all cores
   std::string device = "cpu";
-  bool json = false;
-  std::vector<std::string> arguments;  // the resolved command line, for records and reports
+  bool json = false;  // print the result as one JSON object on stdout
+
+  std::string command;  // as typed, quoted for a shell
+  nlohmann::ordered_json
+      settings;  // every option as resolved: {"verb": "plan solve", "seed": 0, ...}
 };
 
 // One verb is one file of verbs/, whose `Verb entry_STEM()` fills this.
@@ -23,6 +26,7 @@ struct Verb {
   std::string summary;  // one line, for listings
   std::string example;  // a whole command line that works in an empty folder; a test runs it
   // Declares the verb's own options on `app` and returns what to do once they are parsed.
+  // A verb whose work is a run takes --run FOLDER and goes on from what it finds there.
   std::function<std::function<void(const Common&)>(CLI::App& app)> declare;
 };
 

@@ -1,9 +1,9 @@
+#include <fmt/format.h>
+
 #include "base/commit.h"
 #include "base/features.h"
 #include "cli/verb.h"
 #include "compute/device.h"
-
-#include <fmt/format.h>
 
 namespace agora::cli {
 namespace {

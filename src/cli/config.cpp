@@ -1,0 +1,137 @@
+#include "cli/config.h"
+
+#include <toml++/toml.h>
+
+#include <charconv>
+#include <set>
+
+#include "base/error.h"
+
+namespace agora::cli {
+namespace {
+
+// Options that say how to run, not what: they have no place in a configuration.
+const std::set<std::string> kNotSettings{"help", "config", "run", "json"};
+// What a run folder's config.toml says of itself.
+const std::set<std::string> kAboutTheFile{"verb", "version", "format"};
+
+std::string key_of(const CLI::Option& option) {
+  const auto& names = option.get_lnames();
+  return names.empty() ? option.get_name() : names.front();
+}
+
+std::vector<std::string> values_of(const toml::node& node, const std::string& where) {
+  if (const auto* list = node.as_array()) {
+    std::vector<std::string> values;
+    for (const toml::node& each : *list) {
+      for (std::string& value : values_of(each, where)) values.push_back(std::move(value));
+    }
+    return values;
+  }
+  if (const auto* text = node.as_string()) return {text->get()};
+  if (const auto* whole = node.as_integer()) return {fmt::format("{}", whole->get())};
+  if (const auto* real = node.as_floating_point()) return {fmt::format("{}", real->get())};
+  if (const auto* truth = node.as_boolean()) return {truth->get() ? "true" : "false"};
+  throw user_error("{}: expected a number, text, true, false or a list", where);
+}
+
+// The options that `words` give, without checking them: mistakes are told when they are parsed.
+std::set<std::string> given(const Verb& verb, const std::vector<std::string>& words) {
+  Parser parser(verb);
+  parser.app.allow_extras();
+  for (CLI::Option* option : parser.app.get_options()) option->required(false);
+  try {
+    parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError&) {
+  }
+  std::set<std::string> keys;
+  for (const CLI::Option* option : parser.app.get_options()) {
+    if (option->count() > 0) keys.insert(key_of(*option));
+  }
+  return keys;
+}
+
+nlohmann::ordered_json typed(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true";
+  const char* end = text.data() + text.size();
+  int64_t whole = 0;
+  if (auto [stop, error] = std::from_chars(text.data(), end, whole);
+      error == std::errc() && stop == end)
+    return whole;
+  double real = 0;
+  if (auto [stop, error] = std::from_chars(text.data(), end, real);
+      error == std::errc() && stop == end)
+    return real;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> with_config(const Verb& verb, const std::string& file,
+                                     const std::vector<std::string>& words) {
+  toml::table table;
+  try {
+    table = toml::parse_file(file);
+  } catch (const toml::parse_error& error) {
+    if (error.source().begin.line == 0) throw user_error("{}: cannot be read", file);
+    throw user_error("{}:{}: {}", file, error.source().begin.line, error.description());
+  }
+  if (const auto made_for = table["verb"].value<std::string>();
+      made_for && *made_for != verb.name) {
+    throw user_error("{}: is a configuration of '{}', not of '{}'", file, *made_for, verb.name);
+  }
+  const Parser parser(verb);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : parser.app.get_options()) {
+    if (!kNotSettings.contains(key_of(*option))) known.push_back(key_of(*option));
+  }
+  const std::set<std::string> already = given(verb, words);
+  std::vector<std::string> options;
+  std::vector<std::string> positionals;
+  for (const auto& [toml_key, node] : table) {
+    const std::string key(toml_key.str());
+    const std::string where = fmt::format("{}:{}: {}", file, node.source().begin.line, key);
+    if (kAboutTheFile.contains(key)) continue;
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      throw user_error("{}:{}: unknown key '{}'{}", file, node.source().begin.line, key,
+                       suggestion(key, known));
+    }
+    if (already.contains(key)) continue;
+    std::vector<std::string> values = values_of(node, where);
+    const CLI::Option* option = nullptr;
+    for (const CLI::Option* each : parser.app.get_options()) {
+      if (key_of(*each) == key) option = each;
+    }
+    if (option->get_lnames().empty()) {
+      positionals.insert(positionals.end(), values.begin(), values.end());
+    } else if (option->get_expected_max() == 0) {  // a flag
+      options.push_back(fmt::format("--{}={}", key, values.at(0)));
+    } else {
+      for (const std::string& value : values) options.push_back(fmt::format("--{}={}", key, value));
+    }
+  }
+  options.insert(options.end(), words.begin(), words.end());
+  options.insert(options.end(), positionals.begin(), positionals.end());
+  return options;
+}
+
+nlohmann::ordered_json resolved_settings(const Verb& verb, const CLI::App& app) {
+  nlohmann::ordered_json settings{{"verb", verb.name}};
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string key = key_of(*option);
+    if (kNotSettings.contains(key)) continue;
+    if (option->count() > 0) {
+      const std::vector<std::string> results = option->results();
+      if (results.size() == 1 && option->get_expected_max() <= 1) {
+        settings[key] = typed(results.front());
+      } else {
+        for (const std::string& result : results) settings[key].push_back(typed(result));
+      }
+    } else if (!option->get_default_str().empty()) {
+      settings[key] = typed(option->get_default_str());
+    }
+  }
+  return settings;
+}
+
+}  // namespace agora::cli
