@@ -1,0 +1,82 @@
+#include <agora/planning/solve.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "planning/solver.h"
+
+namespace agora::planning {
+namespace {
+
+void check_options(const Model& model, const Solver& solver, const SolveOptions& options) {
+  if (!(options.beta >= 0.0)) throw user_error("beta is {}; expected a number >= 0", options.beta);
+  if (!(options.tolerance > 0.0)) {
+    throw user_error("the tolerance is {}; expected a number above 0", options.tolerance);
+  }
+  if (options.discount && !(*options.discount > 0.0 && *options.discount <= 1.0)) {
+    throw user_error("the discount is {}; expected a number above 0 and at most 1",
+                     *options.discount);
+  }
+  if (!solver.stochastic && !model.is_deterministic()) {
+    throw user_error(
+        "method '{}' takes deterministic models only; this one is stochastic "
+        "(z-averaged and z-variational take it)",
+        solver.name);
+  }
+}
+
+}  // namespace
+
+Action Policy::best(State s) const {
+  if (!greedy.empty()) return greedy[static_cast<size_t>(s)];
+  Action best = kNone;
+  double most = 0.0;
+  for (Action a = 0; a < actions; ++a) {
+    if ((*this)(s, a) > most) {
+      most = (*this)(s, a);
+      best = a;
+    }
+  }
+  return best;
+}
+
+double start_value(const Model& model, const Solution& solution) {
+  double sum = 0.0;
+  for (const auto& [s, p] : model.start()) sum += p * solution.value[static_cast<size_t>(s)];
+  return sum;
+}
+
+double start_log_z(const Model& model, const Solution& solution) {
+  double sum = 0.0;
+  for (const auto& [s, p] : model.start()) sum += p * solution.log_z[static_cast<size_t>(s)];
+  return sum;
+}
+
+const Solver& find_solver(const std::string& name) {
+  for (const Solver& solver : solvers()) {
+    if (solver.name == name) return solver;
+  }
+  throw user_error("unknown method '{}'{}; the methods are {}", name,
+                   suggestion(name, method_names()), fmt::join(method_names(), ", "));
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const Solver& solver : solvers()) names.push_back(solver.name);
+  return names;
+}
+
+Solution solve(const Model& model, const std::string& method, const SolveOptions& options) {
+  const Solver& solver = find_solver(method);
+  check_options(model, solver, options);
+  const auto begin = std::chrono::steady_clock::now();
+  Solution solution = solver.run(model, options);
+  solution.method = solver.name;
+  solution.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return solution;
+}
+
+}  // namespace agora::planning

@@ -1,0 +1,25 @@
+#pragma once
+#include <agora/planning/solve.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace agora::planning {
+
+// One solver is one file of solvers/, whose `Solver entry_STEM()` fills this.
+struct Solver {
+  std::string name;     // for --method
+  std::string summary;  // one line, for listings
+  enum class Answer { kOptimum, kPartitionFunction, kSoftValue, kPolicyValue } answer;
+  bool stochastic = true;  // takes stochastic models; deterministic ones are taken by all
+  bool discounted = true;  // uses a discount below one; partition functions use mu instead
+  // Checks that depend on the model and take no solver to find are done by solve(), before.
+  std::function<Solution(const Model&, const SolveOptions&)> run;
+};
+
+// Every solver, in the order of their file names (generated).
+const std::vector<Solver>& solvers();
+const Solver& find_solver(const std::string& name);  // a user error names the nearest
+
+}  // namespace agora::planning
