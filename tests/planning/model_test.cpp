@@ -47,8 +47,10 @@ TEST(ModelBuilder, RefusesWrongSumsNanAndEmpty) {
 
 TEST(ModelBuilder, DeterministicIfEveryActionHasOneSuccessor) {
   ModelBuilder builder;
-  builder.add(builder.state("a"), builder.action("go"), builder.state("b"), 1.0, -1.0);
-  builder.add(builder.state("b"), builder.action("go"), builder.state("b"), 1.0, 0.0);
+  const State a = builder.state("a"), b = builder.state("b");
+  const Action go = builder.action("go");
+  builder.add(a, go, b, 1.0, -1.0);
+  builder.add(b, go, b, 1.0, 0.0);
   builder.absorbing_as_terminal();
   const Model model = builder.build();
   EXPECT_TRUE(model.is_deterministic());
