@@ -33,6 +33,11 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+// An open stream of this process, even when the shell sends it to a plain file.
+bool is_stream(const fs::path& path) {
+  return path.string().starts_with("/dev/std") || path.string().starts_with("/dev/fd/");
+}
+
 // Where the bytes finally land: a link is followed, so that it stays a link.
 fs::path follow(const fs::path& path) {
   std::error_code ignored;
@@ -93,7 +98,7 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
-AtomicFile::AtomicFile(fs::path target) : target_(follow(target)) {
+AtomicFile::AtomicFile(fs::path target) : target_(is_stream(target) ? target : follow(target)) {
   if (target_.filename().empty()) {
     throw user_error("cannot write {}: expected the name of a file", target_.string());
   }
@@ -102,7 +107,7 @@ AtomicFile::AtomicFile(fs::path target) : target_(follow(target)) {
   if (exists && S_ISDIR(status.st_mode)) {
     throw user_error("cannot write {}: it is a folder, expected a file", target_.string());
   }
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (exists && (is_stream(target_) || !S_ISREG(status.st_mode))) {
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     temporary_ = temporary_beside(target_);

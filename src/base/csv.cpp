@@ -1,0 +1,335 @@
+#include "base/csv.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace agora {
+namespace {
+
+constexpr size_t kBuffer = size_t{1} << 20;
+constexpr size_t kLongestRow = size_t{1} << 26;
+
+// Bytes that end the plain run of a cell: separators, quotes, and what text never contains.
+constexpr std::array<bool, 256> kSpecial = [] {
+  std::array<bool, 256> special{};
+  for (int byte = 0; byte < 0x20; ++byte) special[static_cast<size_t>(byte)] = byte != '\t';
+  special[','] = special['"'] = special[0x7f] = true;
+  return special;
+}();
+
+bool is_special(char c) { return kSpecial[static_cast<unsigned char>(c)]; }
+
+// from_chars takes no plus sign.
+std::string_view digits_of(std::string_view cell) {
+  cell = trimmed(cell);
+  if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
+  return cell;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(const std::filesystem::path& path) : file_(path), name_(path.string()) {
+  buffer_.resize(kBuffer + 1);
+  at_ = end_ = buffer_.data();
+  refill();
+  if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xEF\xBB\xBF")) at_ += 3;
+  read_header();
+}
+
+void CsvReader::read_header() {
+  if (!next_record()) throw user_error("{}: the file is empty, expected a header row", name_);
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    const std::string column(trimmed(text(i)));
+    if (column.empty()) throw fault(line_, fmt::format("column {} has no name", i + 1));
+    if (find(column)) {
+      throw fault(line_, fmt::format("two columns are named '{}'", printable(column)));
+    }
+    columns_.push_back(column);
+  }
+}
+
+std::optional<size_t> CsvReader::find(std::string_view column) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  if (found == columns_.end()) return std::nullopt;
+  return static_cast<size_t>(found - columns_.begin());
+}
+
+std::vector<size_t> CsvReader::require(const std::vector<std::string>& names) const {
+  std::vector<size_t> positions;
+  for (const std::string& name : names) {
+    if (const auto position = find(name)) {
+      positions.push_back(*position);
+      continue;
+    }
+    for (const std::string& column : columns_) {
+      const bool wanted = std::find(names.begin(), names.end(), column) != names.end();
+      const std::string near = wanted ? "" : suggestion(column, {name});
+      if (!near.empty()) {
+        throw fault(1, fmt::format("unknown column '{}'{}", printable(column), near));
+      }
+    }
+    throw fault(1, fmt::format("expected a column '{}', found '{}'", name,
+                               printable(fmt::format("{}", fmt::join(columns_, ",")))));
+  }
+  return positions;
+}
+
+void CsvReader::allow_only(const std::vector<std::string>& names) const {
+  for (const std::string& column : columns_) {
+    if (std::find(names.begin(), names.end(), column) == names.end()) {
+      throw fault(
+          1, fmt::format("unknown column '{}'{}", printable(column), suggestion(column, names)));
+    }
+  }
+}
+
+bool CsvReader::next() {
+  if (!next_record()) return false;
+  if (cells_.size() != columns_.size()) {
+    throw fault(line_, fmt::format("expected {} cells as in the header, found {}", columns_.size(),
+                                   cells_.size()));
+  }
+  return true;
+}
+
+bool CsvReader::next_record() {
+  while (true) {
+    switch (scan_row()) {
+      case Scan::kRow:
+        return true;
+      case Scan::kEnd:
+        return false;
+      case Scan::kBlank:
+        break;
+      case Scan::kMore:
+        refill();
+    }
+  }
+}
+
+// One row from at_; consumes nothing if the buffer ends before the row does.
+CsvReader::Scan CsvReader::scan_row() {
+  cells_.clear();
+  line_ = next_line_;
+  if (at_ == end_) return last_ ? Scan::kEnd : Scan::kMore;
+  uint32_t lines = 0;
+  bool escaped = false;
+  bool quoted = false;
+  char* at = at_;
+  while (true) {
+    quoted = *at == '"';
+    if ((quoted ? scan_quoted(at, lines) : scan_plain(at, lines)) == Scan::kMore)
+      return Scan::kMore;
+    escaped |= cells_.back().escaped;
+    if (at == end_ || *at != ',') break;
+    ++at;
+  }
+  if (at != end_) at += *at == '\r' ? 2 : 1;
+  at_ = std::min(at, end_);
+  next_line_ += lines + 1;
+  if (cells_.size() == 1 && cells_[0].size == 0 && !quoted) return Scan::kBlank;
+  if (escaped) {
+    for (Cell& cell : cells_) unescape(cell);
+  }
+  return Scan::kRow;
+}
+
+// Leaves `at` on the comma, the line end or the end of the file behind the cell.
+CsvReader::Scan CsvReader::scan_plain(char*& at, uint32_t lines) {
+  char* const begin = at;
+  while (!is_special(*at)) ++at;
+  cells_.push_back({begin, static_cast<uint32_t>(at - begin), lines, false});
+  if (at == end_) return last_ ? Scan::kRow : Scan::kMore;
+  if (*at == ',' || *at == '\n') return Scan::kRow;
+  if (*at == '"') {
+    throw fault(line_ + lines, fmt::format("cell {} has a quote inside but does not start with one",
+                                           cells_.size()));
+  }
+  if (*at != '\r') throw garbage(line_ + lines, *at);
+  if (at + 1 == end_) return last_ ? Scan::kRow : Scan::kMore;
+  if (at[1] != '\n') throw garbage(line_ + lines, *at);
+  return Scan::kRow;
+}
+
+CsvReader::Scan CsvReader::scan_quoted(char*& at, uint32_t& lines) {
+  char* const begin = ++at;
+  const uint32_t first_line = lines;
+  bool escaped = false;
+  for (;; ++at) {
+    if (at == end_) {
+      if (!last_) return Scan::kMore;
+      throw fault(line_ + first_line,
+                  fmt::format("the quote of cell {} is never closed", cells_.size() + 1));
+    }
+    if (*at == '"') {
+      if (at + 1 == end_ && !last_) return Scan::kMore;
+      if (at + 1 == end_ || at[1] != '"') break;
+      escaped = true;
+      ++at;
+    } else if (*at == '\n') {
+      ++lines;
+    } else if (is_special(*at) && *at != ',' && *at != '\r') {
+      throw garbage(line_ + lines, *at);
+    }
+  }
+  const auto size = static_cast<uint32_t>(at - begin);
+  ++at;
+  if (at != end_ && *at != ',' && *at != '\n' && *at != '\r') {
+    throw fault(line_ + lines,
+                fmt::format("cell {} goes on after its closing quote", cells_.size() + 1));
+  }
+  const Scan after = scan_plain(at, lines);  // what ends the cell; adds an empty one
+  cells_.back() = {begin, size, first_line, escaped};
+  return after;
+}
+
+void CsvReader::unescape(Cell& cell) {
+  if (!cell.escaped) return;
+  char* out = cell.begin;
+  for (uint32_t i = 0; i < cell.size; ++i) {
+    *out++ = cell.begin[i];
+    if (cell.begin[i] == '"') ++i;
+  }
+  cell.size = static_cast<uint32_t>(out - cell.begin);
+}
+
+void CsvReader::refill() {
+  const auto kept = static_cast<size_t>(end_ - at_);
+  if (kept >= kLongestRow) {
+    throw fault(line_, fmt::format("the row is longer than {} MiB; is a quote never closed?",
+                                   kLongestRow >> 20));
+  }
+  const auto offset = static_cast<size_t>(at_ - buffer_.data());
+  if (kept + kBuffer / 2 > buffer_.size() - 1) buffer_.resize(2 * buffer_.size() - 1);
+  at_ = buffer_.data();
+  std::memmove(at_, at_ + offset, kept);
+  const size_t room = buffer_.size() - 1 - kept;
+  const size_t count = file_.read(at_ + kept, room);
+  last_ = count < room;
+  end_ = at_ + kept + count;
+  *end_ = '\0';
+}
+
+double CsvReader::number(size_t column) const {
+  const std::string_view cell = text(column);
+  double value = 0;
+  auto parsed = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (parsed.ec == std::errc() && parsed.ptr == cell.data() + cell.size() && std::isfinite(value)) {
+    return value;
+  }
+  const std::string digits(digits_of(cell));
+  parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool whole = parsed.ptr == digits.data() + digits.size();
+  if (whole && parsed.ec == std::errc::result_out_of_range) {  // 1e-999 is 0, 1e999 is no number
+    value = std::strtod(digits.c_str(), nullptr);
+    parsed.ec = std::errc();
+  }
+  if (!whole || parsed.ec != std::errc()) throw expected(column, "a number");
+  if (!std::isfinite(value)) throw expected(column, "a finite number");
+  return value;
+}
+
+int64_t CsvReader::integer(size_t column) const {
+  const std::string_view digits = digits_of(text(column));
+  int64_t value = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (code != std::errc() || end != digits.data() + digits.size()) {
+    throw expected(column, "a whole number");
+  }
+  return value;
+}
+
+UserError CsvReader::expected(size_t column, std::string_view message) const {
+  return fault(line_ + cells_[column].line,
+               fmt::format("column '{}': expected {}, found '{}'", printable(columns_[column]),
+                           message, printable(text(column))));
+}
+
+UserError CsvReader::fault(int64_t line, std::string_view message) const {
+  return user_error("{}:{}: {}", name_, line, message);
+}
+
+UserError CsvReader::garbage(int64_t line, char byte) const {
+  return fault(line, fmt::format("expected text, found the byte \\x{:02x}; is this a CSV file?",
+                                 static_cast<unsigned char>(byte)));
+}
+
+size_t count_lines(const std::filesystem::path& path) {
+  InputFile file(path);
+  if (file.size() == 0) return 0;
+  std::string buffer(kBuffer, '\0');
+  size_t lines = 1;
+  while (const size_t count = file.read(buffer.data(), buffer.size())) {
+    lines += static_cast<size_t>(std::count(buffer.data(), buffer.data() + count, '\n'));
+  }
+  return lines;
+}
+
+CsvNumbers read_csv_numbers(const std::filesystem::path& path) {
+  CsvReader reader(path);
+  CsvNumbers table{.columns = reader.columns(), .values = {}};
+  const size_t width = table.columns.size();
+  table.values.reserve(count_lines(path) * width);
+  while (reader.next()) {
+    for (size_t i = 0; i < width; ++i) table.values.push_back(reader.number(i));
+  }
+  return table;
+}
+
+void CsvRow::separate() {
+  if (cells_++ > 0) text_ += ',';
+}
+
+CsvRow& CsvRow::add(double value) {
+  separate();
+  fmt::format_to(std::back_inserter(text_), "{}", value);
+  return *this;
+}
+
+CsvRow& CsvRow::add(int64_t value) {
+  separate();
+  fmt::format_to(std::back_inserter(text_), "{}", value);
+  return *this;
+}
+
+CsvRow& CsvRow::add(std::string_view value) {
+  separate();
+  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+    text_ += value;
+    return *this;
+  }
+  text_ += '"';
+  for (const char c : value) text_.append(c == '"' ? 2 : 1, c);
+  text_ += '"';
+  return *this;
+}
+
+const std::string& CsvRow::end() {
+  if (text_.empty()) text_ = "\"\"";  // a blank line would be no row
+  text_ += '\n';
+  return text_;
+}
+
+void CsvRow::clear() {
+  text_.clear();
+  cells_ = 0;
+}
+
+CsvWriter::CsvWriter(const std::filesystem::path& path, const std::vector<std::string>& columns)
+    : file_(path) {
+  for (const std::string& column : columns) row_.add(column);
+  end_row();
+}
+
+void CsvWriter::end_row() {
+  file_.write(row_.end());
+  row_.clear();
+}
+
+}  // namespace agora

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace agora {
+
+// Without spaces and tabs at both ends.
+constexpr std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+// For messages: one line, at most 40 bytes of it, anything but plain text as \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace agora
