@@ -1,0 +1,83 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "compute/graph.h"
+#include "compute/variables.h"
+
+namespace agora::compute {
+
+struct Output {
+  std::string name;
+  Tensor value;
+};
+struct Update {
+  Tensor variable;
+  Tensor value;
+};
+
+// What a program computes. All updates see the variables as they were before the run.
+struct Task {
+  std::vector<Output> outputs;
+  std::vector<Update> updates;
+};
+
+struct CompileOptions {
+  int64_t rows = 0;   // the most rows of a run
+  int64_t lanes = 0;  // rows of a tile: 16, 32 or 64; 0 lets the planner choose
+  int64_t parts = 0;  // partial sums of cross-row reductions; 0: the planner's choice
+  bool simplify = true;
+  ThreadPool* pool = nullptr;  // default_pool() if null
+};
+
+class Executor;
+
+// A compiled graph: all memory is planned and allocated when it is made, running allocates
+// nothing. The bits of a result do not depend on the number of threads.
+//
+//   Variables variables(g);  variables.initialize(seed);
+//   Program step(g, variables, {.outputs = {{"loss", loss}}, .updates = updates}, {.rows = 128});
+//   step.set("bids", bids);
+//   step.run();
+//   double value = step.scalar("loss");
+class Program {
+ public:
+  Program(const Graph& graph, Variables& variables, const Task& task,
+          const CompileOptions& options);
+  ~Program();
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+
+  // Row-major values of an input; the number of rows decides that of the next run. Inputs that
+  // were simplified away are accepted and ignored.
+  void set(std::string_view input, std::span<const float> values);
+  void set(std::string_view input, std::span<const double> values);
+  void set(std::string_view input, std::span<const int32_t> values);
+  void set(std::string_view input, std::span<const uint8_t> values);
+  void set(std::string_view input, double value);  // a shared scalar
+
+  // A non-finite scalar output is an error that names the first non-finite node; the variables
+  // keep the values they had before the run.
+  void run();
+
+  double scalar(std::string_view output) const;
+  int64_t count(std::string_view output) const;                       // values that read() gives
+  void read(std::string_view output, std::span<float> values) const;  // row-major
+  void read(std::string_view output, std::span<double> values) const;
+
+  int64_t lanes() const;
+  int64_t steps() const;  // instructions after fusion, for tests and curiosity
+  int64_t memory_bytes() const;
+  double matmul_flops() const;  // of one run: what arithmetic is needed after simplification
+  std::string listing() const;  // the plan, readable
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace agora::compute
