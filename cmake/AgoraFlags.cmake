@@ -16,6 +16,8 @@ endif()
 add_library(agora_flags INTERFACE)
 target_compile_options(agora_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  # A shared library whose functions may still be inlined into each other.
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>
   $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${AGORA_NATIVE}>,-march=native,-march=x86-64-v3>>)
 if(AGORA_WERROR)
   target_compile_options(agora_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

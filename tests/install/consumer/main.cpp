@@ -1,0 +1,5 @@
+#include <agora/agora.h>
+
+#include <iostream>
+
+int main() { std::cout << agora::version() << '\n'; }
