@@ -1,0 +1,50 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace agora {
+
+// Progress of one long piece of work on stderr: a bar with rate and time left on a terminal, a
+// plain line every few seconds when piped, nothing when silenced. One thread reports.
+//
+//   Progress progress("train", 20000, "steps");
+//   for (...) progress.update(step, fmt::format("revenue {:.4f}", revenue));
+class Progress {
+ public:
+  Progress(std::string title, int64_t total, std::string unit, int64_t start = 0);
+  ~Progress();  // ends the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void update(int64_t done, std::string_view note = {});
+  void finish(std::string_view note = {});
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void show(int64_t done, std::string_view note);
+
+  const std::string title_;
+  const std::string unit_;
+  const int64_t total_;
+  const int64_t start_;  // where a resumed run goes on: not counted in the rate
+  const Clock::time_point began_;
+  Clock::time_point next_show_;
+  int64_t shown_ = -1;
+  bool open_ = true;
+};
+
+// For --quiet and tests.
+void silence_progress(bool silent = true);
+
+// "train  1200/20000 steps  6%  310/s  1m 01s left  revenue 0.55", at most `width` columns; a bar
+// fills the middle if `bar`. seconds: spent since `start`.
+std::string progress_line(std::string_view title, int64_t start, int64_t done, int64_t total,
+                          std::string_view unit, double seconds, std::string_view note, bool bar,
+                          size_t width);
+
+// "850 ms", "12.3 s", "4m 05s", "2h 03m", "3d 04h".
+std::string duration_text(double seconds);
+
+}  // namespace agora

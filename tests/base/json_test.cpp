@@ -1,0 +1,51 @@
+#include "base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/files.h"
+#include "support/scratch.h"
+
+namespace agora {
+namespace {
+
+TEST(Json, RoundTripKeepsOrder) {
+  const Scratch scratch;
+  const Json json = {{"b", 1}, {"a", {1.5, 0.1, "x\n"}}, {"c", nullptr}};
+  write_json(scratch / "t.json", json);
+  EXPECT_EQ(parse_json_file(scratch / "t.json"), json);
+  EXPECT_EQ(dump_json(json), R"({"b":1,"a":[1.5,0.1,"x\n"],"c":null})");
+}
+
+TEST(Json, NonFiniteNumbersAndBadTextAreWritable) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(dump_json(Json{{"x", -inf}, {"y", inf - inf}}), R"({"x":null,"y":null})");
+  EXPECT_EQ(dump_json("a\xff"), "\"a\xEF\xBF\xBD\"");
+}
+
+TEST(Json, FaultsNameThePlace) {
+  const auto fault = [](std::string_view text, const std::string& fragment) {
+    expect_user_error([&] { parse_json(text, "t.json"); }, {fragment});
+  };
+  fault("", "t.json:1:1: expected JSON, found the end");
+  fault("{\n  \"a\": 1,\n  b\n}", "t.json:3:3: expected JSON, found 'b");
+  fault("[1, 2", "t.json:1:6");
+  fault("{\"a\":1}x", "t.json:1:8");
+  fault(std::string_view("\0\x01", 2), "\\x00");
+  fault("[1e999]", "t.json: a number is too large");
+  fault("\"\xff\"", "\\xff");
+  const std::string deep(200'000, '[');
+  fault(deep, "found the end");
+}
+
+TEST(Json, MembersAreChecked) {
+  const Json json = {{"n", 3}, {"s", "x"}};
+  EXPECT_EQ(json_member<int>(json, "n", "t.json"), 3);
+  expect_user_error([&] { json_member<int>(json, "m", "t.json"); }, {"t.json", "'m'"});
+  expect_user_error([&] { json_member<int>(json, "s", "t.json"); }, {"'s'", "\"x\""});
+  expect_user_error([&] { json_member<int>(Json(3), "s", "t.json"); }, {"'s'"});
+}
+
+}  // namespace
+}  // namespace agora
