@@ -1,0 +1,118 @@
+#pragma once
+// Auctions: settings (who may value what), mechanisms (bids in, allocations and payments out).
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agora::auctions {
+
+struct Interval {
+  double low, high;
+};
+
+struct SettingLaws;  // the laws behind a setting; not part of the installed API
+
+// n bidders with additive values of m items, drawn from a known law or from a table of past
+// values. Cheap to copy. A drawn profile is a pure function of (seed, stream, profile).
+class Setting {
+ public:
+  explicit Setting(std::shared_ptr<const SettingLaws> laws) : laws_(std::move(laws)) {}
+
+  const std::string& text() const;
+  int bidders() const;
+  int items() const;
+  Interval domain(int bidder, int item) const;         // high may be infinite
+  Interval search_domain(int bidder, int item) const;  // finite: where audits look for bids
+  bool bidder_symmetric() const;                       // bidders have the same law
+  bool item_symmetric() const;                         // items have the same law
+
+  // Profiles first .. first+count-1 of a stream: values (count, bidders, items).
+  void sample(uint64_t seed, uint32_t stream, int64_t first, int64_t count, double* values) const;
+  void sample(uint64_t seed, uint32_t stream, int64_t first, int64_t count, float* values) const;
+  // The same from the part that is kept for evaluation; differs only for tables of values.
+  void sample_held_out(uint64_t seed, uint32_t stream, int64_t first, int64_t count,
+                       double* values) const;
+  int64_t held_out() const;  // number of held-out profiles of a table, 0: draw without end
+
+  Setting at(double time) const;  // drifting laws at that time
+  const SettingLaws& laws() const { return *laws_; }
+
+ private:
+  std::shared_ptr<const SettingLaws> laws_;
+};
+
+// "3x10 uniform(0,1)", "1x2 uniform(4,16) uniform(4,7)", "2x2", "IV", "VI(0.1)"; docs/auctions.md.
+Setting setting(std::string_view text);
+// A CSV of past values, one row per profile or in long form; every tenth profile is held out.
+Setting setting_from_values(const std::string& file);
+
+struct NamedSetting {
+  std::string name, text, summary;
+};
+const std::vector<NamedSetting>& named_settings();
+
+// What a mechanism is made of: enough to save it and to load it again.
+struct Parameters {
+  struct Tensor {
+    std::vector<int64_t> shape;
+    std::vector<double> values;
+  };
+  std::string mechanism;  // its name in the registry
+  std::string setting;    // what it was made for
+  int bidders = 0, items = 0;
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> notes;
+};
+
+// Bids in, allocation probabilities and expected payments out. Immutable; may be called from many
+// threads at once.
+class Mechanism {
+ public:
+  virtual ~Mechanism() = default;
+  virtual const std::string& name() const = 0;
+  virtual int bidders() const = 0;
+  virtual int items() const = 0;
+  // Sizes other than its own; an exchangeable network takes any.
+  virtual bool accepts(int bidders, int items) const {
+    return bidders == this->bidders() && items == this->items();
+  }
+  // bids (profiles, n, m) -> allocation (profiles, n, m), payments (profiles, n), on this thread.
+  virtual void run(int64_t profiles, int bidders, int items, const double* bids, double* allocation,
+                   double* payments) const = 0;
+
+  // Mechanisms with gradients: the utility of `bidder`, whose true values are values (profiles, m),
+  // at bids (profiles, n, m), and its derivative by that bidder's own bids (profiles, m).
+  virtual bool has_gradients() const { return false; }
+  virtual void utility_gradient(int64_t profiles, int bidders, int items, int bidder,
+                                const double* values, const double* bids, double* utility,
+                                double* gradient) const;
+  virtual Parameters parameters() const = 0;
+};
+
+struct Outcome {
+  std::vector<double> allocation;  // (profiles, n, m)
+  std::vector<double> payments;    // (profiles, n)
+};
+// Runs all profiles on the program's threads.
+Outcome run(const Mechanism& mechanism, const std::vector<double>& bids);
+
+struct ExactOptions {
+  std::optional<double> reserve;     // second-price: reserve of every item
+  int points = 50;                   // lp: points per item and bidder when values are continuous
+  bool dominant = true;              // lp: dominant-strategy (otherwise Bayesian) constraints
+  int64_t design_profiles = 200000;  // optimised families: profiles their parameters are fitted to
+  uint64_t seed = 0;
+  std::string menu;  // menu: CSV file of the choices, one column per item and `price`
+};
+// Any mechanism of `agora auction list` that is computed rather than trained.
+std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,
+                                 const ExactOptions& options = {});
+
+void save(const Mechanism& mechanism, const std::string& file);  // .safetensors or .json
+std::unique_ptr<Mechanism> load(const std::string& file);
+
+}  // namespace agora::auctions
