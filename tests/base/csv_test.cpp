@@ -18,10 +18,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 class Csv : public testing::Test {
  protected:
-  std::filesystem::path put(std::string_view bytes) const {
-    write_atomically(scratch_ / "t.csv", bytes);
-    return scratch_ / "t.csv";
-  }
+  std::filesystem::path put(std::string_view bytes) const { return scratch_.put("t.csv", bytes); }
   Rows rows(std::string_view bytes) const {
     CsvReader reader(put(bytes));
     Rows all;

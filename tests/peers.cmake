@@ -1,0 +1,14 @@
+# Tests against Python packages: tests/peers/NAME_peer.cpp is our side, a script of tests/scripts
+# the other. They are skipped (77) where the package is absent.
+find_package(Python3 COMPONENTS Interpreter)
+function(agora_peer_test name script peer)
+  add_executable(${peer} ${CMAKE_CURRENT_SOURCE_DIR}/peers/${peer}.cpp)
+  target_link_libraries(${peer} PRIVATE agora_internal)
+  if(Python3_FOUND)
+    add_test(NAME peers.${name} COMMAND ${Python3_EXECUTABLE}
+             ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${script} $<TARGET_FILE:${peer}>)
+    set_tests_properties(peers.${name} PROPERTIES LABELS peers SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endif()
+endfunction()
+
+agora_peer_test(safetensors safetensors_roundtrip.py safetensors_peer)
