@@ -32,3 +32,7 @@ set(AGORA_HAS_ONEDNN 0)
 if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
   set(AGORA_HAS_ONEDNN 1)
 endif()
+
+# Looked up when a report is written; scripts/bootstrap puts it there.
+set(AGORA_PLOTLY_JS ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js CACHE FILEPATH
+    "plotly.js for interactive reports")

@@ -11,7 +11,7 @@ namespace agora::report {
 // `name` of a thing drawn goes to the legend, `title` above the picture, `caption` below it.
 
 struct Axis {
-  std::string title;
+  std::string title = {};
   bool log = false;
   // Fixed ends; absent ones follow the data.
   std::optional<double> low = {}, high = {};
@@ -27,13 +27,13 @@ struct Series {
 };
 
 struct LineChart {
-  std::string title, caption = {};
+  std::string title = {}, caption = {};
   Axis x = {}, y = {};
   std::vector<Series> series = {};
 };
 
 struct HeatMap {
-  std::string title, caption = {};
+  std::string title = {}, caption = {};
   Axis x = {}, y = {};  // low and high are the outer edges of the cells; 0 and the count if absent
   int64_t rows = 0, columns = 0;
   std::vector<double> values = {};            // (rows, columns), row 0 at the low end of the y axis
@@ -53,7 +53,7 @@ struct Bars {
 };
 
 struct BarChart {
-  std::string title, caption = {};
+  std::string title = {}, caption = {};
   Axis x = {}, y = {};
   std::vector<std::string> groups = {};  // names under the groups of bars
   std::vector<Bars> bars = {};
@@ -61,7 +61,7 @@ struct BarChart {
 
 // Counts over equal bins of [x.low, x.high]; histogram() makes one from samples.
 struct Histogram {
-  std::string title, caption = {};
+  std::string title = {}, caption = {};
   Axis x = {}, y = {};
   std::vector<double> edges = {};   // (bins + 1), increasing
   std::vector<double> counts = {};  // (bins)
@@ -74,7 +74,7 @@ enum class Cell : uint8_t { kFree, kWall, kStart, kGoal, kPit };
 
 // A policy on a grid. Row 0 is the top.
 struct GridPicture {
-  std::string title, caption = {};
+  std::string title = {}, caption = {};
   int64_t rows = 0, columns = 0;
   std::vector<Cell> cells = {};     // (rows, columns)
   std::vector<double> values = {};  // (rows, columns) or empty: colours of the cells
@@ -87,7 +87,7 @@ struct GridPicture {
 
 // A picture made elsewhere, embedded.
 struct Image {
-  std::string title, caption = {};
+  std::string title = {}, caption = {};
   std::string png;         // bytes of the file
   int64_t width = 0;       // shown at most so wide, in CSS pixels; 0 fills the column
   bool pixelated = false;  // keep hard edges when enlarged

@@ -73,7 +73,7 @@ struct Section {
 };
 
 struct Page {
-  std::string title;
+  std::string title = {};
   std::string subtitle = {};        // version, date, machine: one line under the title
   std::vector<Block> summary = {};  // on top, before the table of contents
   std::vector<Section> sections = {};

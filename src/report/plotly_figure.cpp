@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "report/arrows.h"
+#include "report/palette.h"
+#include "report/plotly.h"
+#include "report/text.h"
+#include "report/thin.h"
+
+namespace agora::report {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostPoints = 3000;
+constexpr int64_t kMostCells = 200;  // a side
+
+// plotly reads a little markup in its texts; ours have none.
+std::string plain(std::string_view text) { return escape_markup(text); }
+
+// Six digits are more than a screen shows, and shorter; gaps are null.
+Json number(double value) {
+  if (!drawable(value)) return nullptr;
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json result = Json::array();
+  for (const double value : values) result.push_back(number(value));
+  return result;
+}
+
+std::string colour(int series) { return fmt::format("var(--s{})", series % kSeriesColours); }
+
+Json axis_layout(const Axis& axis) {
+  Json result = {{"title", {{"text", plain(axis.title)}, {"standoff", 8}}},
+                 {"gridcolor", "var(--grid)"},
+                 {"linecolor", "var(--axis)"},
+                 {"zerolinecolor", "var(--axis)"},
+                 {"automargin", true}};
+  if (axis.log) {
+    result["type"] = "log";
+    result["exponentformat"] = "power";
+    result["dtick"] = 1;
+  }
+  if (axis.low && axis.high && drawable(*axis.low, axis.log) && drawable(*axis.high, axis.log)) {
+    const auto map = [&](double value) { return axis.log ? std::log10(value) : value; };
+    result["range"] = {map(*axis.low), map(*axis.high)};
+  }
+  return result;
+}
+
+Json layout(const Axis& x, const Axis& y, int height) {
+  return {
+      {"xaxis", axis_layout(x)},
+      {"yaxis", axis_layout(y)},
+      {"height", height},
+      {"margin", {{"l", 12}, {"r", 14}, {"t", 12}, {"b", 12}}},
+      {"paper_bgcolor", "rgba(0,0,0,0)"},
+      {"plot_bgcolor", "rgba(0,0,0,0)"},
+      {"font", {{"size", 12.5}, {"color", "var(--ink)"}}},
+      {"legend",
+       {{"orientation", "h"}, {"x", 0}, {"y", 1.02}, {"yanchor", "bottom"}, {"xanchor", "left"}}},
+      {"showlegend", false},
+      {"hoverlabel",
+       {{"bgcolor", "var(--card)"},
+        {"bordercolor", "var(--axis)"},
+        {"font", {{"color", "var(--ink)"}}}}}};
+}
+
+Json map_colours() {
+  Json result = Json::array();
+  for (int step = 0; step <= 20; ++step)
+    result.push_back({step / 20.0, hex(map_colour(step / 20.0))});
+  return result;
+}
+
+Json colour_bar(std::string_view title) {
+  return {{"thickness", 13},
+          {"outlinewidth", 0},
+          {"title", {{"text", plain(title)}, {"side", "right"}}}};
+}
+
+Json figure(const LineChart& chart) {
+  Json data = Json::array();
+  for (size_t i = 0; i < chart.series.size(); ++i) {
+    const Series series = thin(chart.series[i], kMostPoints);
+    const std::string group = fmt::format("g{}", i);
+    const Json x = numbers(series.x);
+    if (!series.lower.empty()) {
+      const Json edge = {{"type", "scatter"},      {"mode", "lines"},     {"x", x},
+                         {"line", {{"width", 0}}}, {"hoverinfo", "skip"}, {"showlegend", false},
+                         {"legendgroup", group}};
+      Json lower = edge, upper = edge;
+      lower["y"] = numbers(series.lower);
+      upper["y"] = numbers(series.upper);
+      upper["fill"] = "tonexty";
+      upper["fillcolor"] = fmt::format("var(--b{})", i % kSeriesColours);
+      data.push_back(lower);
+      data.push_back(upper);
+    }
+    const bool points = series.markers || series.x.size() < 2;
+    data.push_back({{"type", "scatter"},
+                    {"mode", !series.line ? "markers"
+                             : points     ? "lines+markers"
+                                          : "lines"},
+                    {"name", plain(series.name)},
+                    {"showlegend", !series.name.empty()},
+                    {"legendgroup", group},
+                    {"x", x},
+                    {"y", numbers(series.y)},
+                    {"line",
+                     {{"width", 2},
+                      {"color", colour(static_cast<int>(i))},
+                      {"dash", series.dashed         ? "dash"
+                               : i >= kSeriesColours ? "dot"
+                                                     : "solid"}}},
+                    {"marker", {{"size", 6}, {"color", colour(static_cast<int>(i))}}}});
+  }
+  Json result = layout(chart.x, chart.y, 340);
+  result["showlegend"] = true;
+  result["hovermode"] = "x unified";
+  return {{"data", data}, {"layout", result}};
+}
+
+Json figure(const HeatMap& full) {
+  const HeatMap map = thin(full, kMostCells);
+  Json rows = Json::array();
+  for (int64_t row = 0; row < map.rows; ++row) {
+    const auto begin = map.values.begin() + row * map.columns;
+    rows.push_back(numbers({begin, begin + map.columns}));
+  }
+  // plotly wants the middles of the cells.
+  const auto middles = [](const Axis& axis, int64_t count) {
+    const double low = axis.low.value_or(0), high = axis.high.value_or(static_cast<double>(count));
+    Json result = Json::array();
+    for (int64_t i = 0; i < count; ++i)
+      result.push_back(
+          number(low + (high - low) * (static_cast<double>(i) + 0.5) / static_cast<double>(count)));
+    return result;
+  };
+  const auto names = [](const std::vector<std::string>& all) {
+    Json result = Json::array();
+    for (const std::string& name : all) result.push_back(plain(name));
+    return result;
+  };
+  const HeatColours colours(full);
+  Json trace = {
+      {"type", "heatmap"},
+      {"z", rows},
+      {"x", map.column_names.empty() ? middles(map.x, map.columns) : names(map.column_names)},
+      {"y", map.row_names.empty() ? middles(map.y, map.rows) : names(map.row_names)},
+      {"colorscale", map_colours()},
+      {"zmin", number(colours.scale().low())},
+      {"zmax", number(colours.scale().high())},
+      {"colorbar", colour_bar(map.value_title)}};
+  const auto count = static_cast<int64_t>(map.categories.size());
+  if (count > 0) {
+    Json steps = Json::array(), places = Json::array();
+    for (int64_t i = 0; i < count; ++i) {
+      const double low = static_cast<double>(i) / count, high = static_cast<double>(i + 1) / count;
+      steps.push_back({low, hex(series_colour(static_cast<int>(i)))});
+      steps.push_back({high, hex(series_colour(static_cast<int>(i)))});
+      places.push_back(i);
+    }
+    trace["colorscale"] = steps;
+    trace["zmin"] = -0.5;
+    trace["zmax"] = count - 0.5;
+    trace["colorbar"]["tickvals"] = places;
+    trace["colorbar"]["ticktext"] = names(map.categories);
+  }
+  if (map.text.size() == static_cast<size_t>(map.rows * map.columns) && !map.text.empty()) {
+    Json texts = Json::array();
+    for (int64_t row = 0; row < map.rows; ++row)
+      texts.push_back(names(
+          {map.text.begin() + row * map.columns, map.text.begin() + (row + 1) * map.columns}));
+    trace["text"] = texts;
+    trace["texttemplate"] = "%{text}";
+  }
+  Axis x = map.x, y = map.y;
+  x.low = x.high = y.low = y.high = std::nullopt;
+  x.log = y.log = false;
+  Json result = layout(x, y, map.rows * 2 < map.columns ? 300 : 400);
+  result["xaxis"]["showgrid"] = result["yaxis"]["showgrid"] = false;
+  return {{"data", {trace}}, {"layout", result}};
+}
+
+Json figure(const BarChart& chart) {
+  Json data = Json::array();
+  Json names = Json::array();
+  for (const std::string& name : chart.groups) names.push_back(plain(name));
+  for (size_t i = 0; i < chart.bars.size(); ++i) {
+    const Bars& bars = chart.bars[i];
+    Json trace = {{"type", "bar"},
+                  {"name", plain(bars.name)},
+                  {"x", names},
+                  {"y", numbers(bars.heights)},
+                  {"marker", {{"color", colour(static_cast<int>(i))}}}};
+    if (!bars.errors.empty())
+      trace["error_y"] = {{"type", "data"},
+                          {"array", numbers(bars.errors)},
+                          {"color", "var(--ink)"},
+                          {"thickness", 1.3},
+                          {"width", 4}};
+    data.push_back(trace);
+  }
+  Json result = layout(chart.x, chart.y, 340);
+  result["showlegend"] = chart.bars.size() > 1;
+  result["xaxis"]["type"] = "category";
+  result["bargap"] = 0.22;
+  return {{"data", data}, {"layout", result}};
+}
+
+Json figure(const Histogram& histogram) {
+  std::vector<double> middles, widths, counts;
+  for (size_t i = 0; i < histogram.counts.size() && i + 1 < histogram.edges.size(); ++i) {
+    middles.push_back((histogram.edges[i] + histogram.edges[i + 1]) / 2);
+    widths.push_back(histogram.edges[i + 1] - histogram.edges[i]);
+    counts.push_back(histogram.counts[i]);
+  }
+  Json result = layout(histogram.x, histogram.y, 320);
+  result["bargap"] = 0.03;
+  return {{"data",
+           {{{"type", "bar"},
+             {"x", numbers(middles)},
+             {"y", numbers(counts)},
+             {"width", numbers(widths)},
+             {"marker", {{"color", colour(0)}}}}}},
+          {"layout", result}};
+}
+
+// Images and grids stay as they are drawn: zooming into them is all plotly would add.
+Json figure(const Image&) { return nullptr; }
+Json figure(const GridPicture&) { return nullptr; }
+
+}  // namespace
+
+std::string plotly_figure(const Chart& chart) {
+  const Json json = std::visit([](const auto& any) { return figure(any); }, chart);
+  return json.is_null() ? "" : json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace agora::report

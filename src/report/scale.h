@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "report/chart.h"
+
+namespace agora::report {
+
+// Whether a value has a place in a picture: finite and of a size that can be scaled.
+bool drawable(double value, bool log = false);
+
+// The range of the drawable values seen so far.
+struct Extent {
+  double low = 0, high = 0;
+  bool empty = true;
+  void add(double value, bool log = false);
+  void add(const std::vector<double>& values, bool log = false);
+};
+
+// Maps values to [0, 1] of an axis.
+class Scale {
+ public:
+  Scale() = default;
+  // Fixed ends of the axis win over the data; free ends get a margin of `padding` of the span.
+  Scale(const Axis& axis, const Extent& data, double padding);
+
+  double operator()(double value) const;
+  double low() const { return low_; }
+  double high() const { return high_; }
+  bool log() const { return log_; }
+
+ private:
+  double low_ = 0, high_ = 1;
+  bool log_ = false;
+};
+
+struct Tick {
+  double position;  // in [0, 1]
+  std::string label;
+};
+
+// About `wanted` ticks at round values.
+std::vector<Tick> ticks(const Scale& scale, int wanted);
+
+}  // namespace agora::report

@@ -1,0 +1,84 @@
+#include "report/scale.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/thin.h"
+
+namespace agora::report {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words labels(const Scale& scale, int wanted) {
+  Words result;
+  for (const Tick& tick : ticks(scale, wanted)) result.push_back(tick.label);
+  return result;
+}
+
+Scale fixed(double low, double high, bool log = false) {
+  return Scale({.log = log, .low = low, .high = high}, {}, 0);
+}
+
+TEST(Scale, TicksAreRound) {
+  EXPECT_EQ(labels(fixed(0, 1), 5), (Words{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
+  EXPECT_EQ(labels(fixed(-3, 7), 5), (Words{"−2", "0", "2", "4", "6"}));
+  EXPECT_EQ(labels(fixed(0, 25e6), 5), (Words{"0", "5M", "10M", "15M", "20M", "25M"}));
+  EXPECT_EQ(labels(fixed(0, 2e-5), 2), (Words{"0", "1e-05", "2e-05"}));
+  EXPECT_EQ(labels(fixed(1e-4, 100, true), 10),
+            (Words{"10⁻⁴", "10⁻³", "0.01", "0.1", "1", "10", "100"}));
+  EXPECT_EQ(labels(fixed(1, 6, true), 5), (Words{"1", "2", "5"}));
+}
+
+TEST(Scale, ConstantAndTinyRangesHaveRoom) {
+  for (const double value : {0.0, 5.0, -3e200, 1e-320}) {
+    Extent extent;
+    extent.add(value);
+    const Scale scale({}, extent, 0.05);
+    EXPECT_LT(scale.low(), scale.high());
+    EXPECT_NEAR(scale(value), 0.5, 0.51);
+    EXPECT_LT(ticks(scale, 6).size(), 20u);
+  }
+}
+
+TEST(Thin, KeepsExtremesEndsAndGaps) {
+  Series series{.name = "s", .x = {}, .y = {}};
+  for (int i = 0; i < 100'000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(i == 777 ? 9 : i == 55'555 ? -9 : i == 30'000 ? NAN : 0.5);
+  }
+  const Series small = thin(series, 1000);
+  EXPECT_LE(small.x.size(), 1100u);
+  EXPECT_EQ(small.x.front(), 0);
+  EXPECT_EQ(small.x.back(), 99'999);
+  for (const double kept : {777.0, 30'000.0, 55'555.0})
+    EXPECT_EQ(std::count(small.x.begin(), small.x.end(), kept), 1) << kept;
+  EXPECT_TRUE(std::is_sorted(small.x.begin(), small.x.end()));
+}
+
+TEST(Thin, AveragesCells) {
+  HeatMap map{.title = "", .rows = 2, .columns = 4, .values = {1, 3, NAN, 5, 5, 7, NAN, NAN}};
+  const HeatMap small = thin(map, 2);
+  ASSERT_EQ(small.values.size(), 4u);
+  EXPECT_EQ(small.rows, 2);
+  EXPECT_EQ(small.values[0], 2);
+  EXPECT_EQ(small.values[1], 5);
+  EXPECT_EQ(small.values[2], 6);
+  EXPECT_TRUE(std::isnan(small.values[3]));
+  EXPECT_EQ(small.x.high, 4);
+}
+
+TEST(Histogram, CountsEverySampleOnce) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Histogram result = histogram({0, 0.1, 0.5, 0.99, 1, NAN, inf}, 2);
+  EXPECT_EQ(result.edges, (std::vector<double>{0, 0.5, 1}));
+  EXPECT_EQ(result.counts, (std::vector<double>{2, 3}));
+  EXPECT_EQ(histogram({4, 4, 4}, 3).counts, (std::vector<double>{0, 3, 0}));
+  EXPECT_TRUE(histogram({}).counts.empty());
+}
+
+}  // namespace
+}  // namespace agora::report

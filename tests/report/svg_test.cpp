@@ -1,0 +1,119 @@
+#include "report/svg.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "report/demo_page.h"
+#include "report/markup.h"
+#include "report/plotly.h"
+
+namespace agora::report {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+void expect_sound(const Chart& chart) {
+  for (const SvgUse use : {SvgUse::kStandalone, SvgUse::kInline}) {
+    const std::string svg = render_svg(chart, use);
+    EXPECT_EQ(markup_fault(svg), "") << chart_title(chart);
+    // Numbers that are none must not reach a coordinate.
+    for (const char* bad : {"\"nan", "\"-nan", "\"inf", "\"-inf"})
+      EXPECT_EQ(count_of(svg, bad), 0u);
+  }
+  if (const std::string figure = plotly_figure(chart); !figure.empty()) {
+    const auto json = nlohmann::json::parse(figure);
+    EXPECT_TRUE(json.at("data").is_array());
+    EXPECT_TRUE(json.at("layout").is_object());
+  }
+}
+
+TEST(Svg, EveryKindIsWellFormed) {
+  for (const Chart& chart : demo_charts()) expect_sound(chart);
+}
+
+// Look at them: $TEST_TMPDIR/agora-chart-N.svg.
+TEST(Svg, WritesTheDemoCharts) {
+  int number = 0;
+  for (const Chart& chart : demo_charts()) {
+    const auto file =
+        std::filesystem::path(testing::TempDir()) / fmt::format("agora-chart-{}.svg", number++);
+    write_svg(file, chart);
+    EXPECT_EQ(read_file(file), render_svg(chart));
+  }
+}
+
+TEST(Svg, EmptyChartsSayNoData) {
+  const std::vector<Chart> charts = {
+      LineChart{.title = "a"}, HeatMap{.title = "b"},     BarChart{.title = "c"},
+      Histogram{.title = "d"}, GridPicture{.title = "e"}, Image{.title = "f", .png = "not a png"}};
+  for (const Chart& chart : charts) {
+    expect_sound(chart);
+    EXPECT_EQ(count_of(render_svg(chart), "no data"), 1u) << chart_title(chart);
+  }
+}
+
+TEST(Svg, StrangeNumbersAreGaps) {
+  const std::vector<double> strange = {NAN, kInf, -kInf, 1e308, -1e308, 5e-324, 0, 1, 2};
+  for (const bool log : {false, true}) {
+    LineChart lines{.title = "strange", .x = {.title = "x", .log = log}, .y = {.log = log}};
+    lines.series.push_back({"all", strange, strange, strange, strange, true});
+    lines.series.push_back({"only gaps", {1, 2}, {NAN, NAN}});
+    lines.series.push_back({"ragged", {1, 2, 3}, {1}, {0}, {}});
+    expect_sound(lines);
+    expect_sound(BarChart{.title = "bars",
+                          .y = {.title = "y", .log = log},
+                          .bars = {{"all", strange, strange}, {"short", {1}}}});
+    expect_sound(Histogram{.title = "h", .y = {.log = log}, .edges = strange, .counts = {1, NAN}});
+  }
+  expect_sound(HeatMap{.title = "heat", .rows = 3, .columns = 3, .values = strange});
+  expect_sound(HeatMap{.title = "short", .rows = 3, .columns = 3, .values = {1}});
+  expect_sound(GridPicture{.title = "grid",
+                           .rows = 3,
+                           .columns = 3,
+                           .values = strange,
+                           .moves = strange,
+                           .path = {-5, 100}});
+}
+
+TEST(Svg, GapsBreakLines) {
+  LineChart chart{.title = "gap"};
+  chart.series.push_back({"", {0, 1, 2, 3, 4}, {1, 2, NAN, 2, 1}});
+  EXPECT_EQ(count_of(render_svg(chart), "class=\"s0 l\""), 2u);
+  chart.series[0].y[2] = 3;
+  EXPECT_EQ(count_of(render_svg(chart), "class=\"s0 l\""), 1u);
+}
+
+TEST(Svg, OnePointIsADot) {
+  LineChart chart{.title = "dot", .series = {{"", {5}, {5}}}};
+  EXPECT_EQ(count_of(render_svg(chart), "<circle"), 1u);
+  EXPECT_EQ(count_of(render_svg(chart), "no data"), 0u);
+}
+
+TEST(Svg, BigPicturesStaySmall) {
+  LineChart lines{.title = "a million points"};
+  Series series{.name = "s", .x = {}, .y = {}};
+  for (int i = 0; i < 1'000'000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(std::sin(i * 1e-4) + (i == 123'456 ? 50 : 0));
+  }
+  lines.series = {series};
+  expect_sound(lines);
+  EXPECT_LT(render_svg(lines).size(), 40'000u);
+  EXPECT_LT(plotly_figure(lines).size(), 100'000u);
+
+  const HeatMap map = demo_heat(1000);
+  expect_sound(map);
+  EXPECT_LT(render_svg(map).size(), 400'000u);
+  EXPECT_LT(plotly_figure(map).size(), 600'000u);
+
+  const GridPicture grid = demo_grid(400, 400, false);
+  expect_sound(grid);
+  EXPECT_LT(render_svg(grid).size(), 1'500'000u);
+}
+
+}  // namespace
+}  // namespace agora::report
