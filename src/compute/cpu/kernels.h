@@ -91,7 +91,7 @@ struct TileConvWeight {
   const Real* dy;
   Real* dw;
   int64_t height, width, in, out, lanes, rows;
-  Real* scratch;  // out * lanes + 64 values
+  Real* scratch;  // width * out * lanes + 64 values
 };
 template <typename Real>
 void tile_conv3x3_weight(const TileConvWeight<Real>& job);
