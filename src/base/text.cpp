@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace agora {
 
-std::string printable(std::string_view text, size_t longest) {
+std::string printable(std::string_view text) {
+  constexpr size_t kLongest = 40;
   std::string shown;
-  for (const char c : text.substr(0, longest)) {
+  for (const char c : text.substr(0, kLongest)) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = byte >= 0x20 && byte < 0x7f;
     shown += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
   }
-  return text.size() > longest ? shown + "..." : shown;
+  return text.size() > kLongest ? shown + "..." : shown;
 }
 
 }  // namespace agora
