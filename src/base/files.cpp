@@ -54,6 +54,17 @@ fs::path temporary_beside(const fs::path& target) {
          fmt::format(".{}.{}.{}{}", name, getpid(), counter.fetch_add(1), kTemporarySuffix);
 }
 
+// 0, or the error number.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return 0;
+}
+
 }  // namespace
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
@@ -142,15 +153,9 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_through(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const int code = errno;
-      abandon();
-      throw write_error(target_, code);
-    }
-    bytes.remove_prefix(static_cast<size_t>(count));
+  if (const int code = write_all(descriptor_, bytes); code != 0) {
+    abandon();
+    throw write_error(target_, code);
   }
 }
 
@@ -168,6 +173,36 @@ void AtomicFile::commit() {
   }
   close(std::exchange(descriptor_, -1));
   sync_folder(folder_of(target_));
+}
+
+AppendFile::AppendFile(fs::path path, size_t keep) : path_(std::move(path)), size_(keep) {
+  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw write_error(path_, errno);
+  struct stat status {};
+  if (fstat(descriptor_, &status) == 0 && static_cast<size_t>(status.st_size) < keep) {
+    close(descriptor_);
+    throw user_error("{} has {} bytes, expected at least {}: it was cut short", path_.string(),
+                     status.st_size, keep);
+  }
+  if (ftruncate(descriptor_, static_cast<off_t>(keep)) != 0) {
+    const int code = errno;
+    close(descriptor_);
+    throw write_error(path_, code);
+  }
+}
+
+AppendFile::~AppendFile() { close(descriptor_); }
+
+void AppendFile::append(std::string_view bytes) {
+  if (const int code = write_all(descriptor_, bytes); code != 0) {
+    (void)!ftruncate(descriptor_, static_cast<off_t>(size_));
+    throw write_error(path_, code);
+  }
+  size_ += bytes.size();
+}
+
+void AppendFile::sync() {
+  if (fdatasync(descriptor_) != 0) throw write_error(path_, errno);
 }
 
 void write_atomically(const fs::path& target, std::string_view bytes) {

@@ -52,6 +52,25 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// A file that only grows: a log of metrics or events. Opening it cuts it back to `keep` bytes, so
+// that a resumed run goes on from where its checkpoint was.
+class AppendFile {
+ public:
+  explicit AppendFile(std::filesystem::path path, size_t keep = 0);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  void append(std::string_view bytes);  // whole or, when the disk is full, not at all
+  void sync();
+  size_t size() const { return size_; }
+
+ private:
+  std::filesystem::path path_;
+  size_t size_;
+  int descriptor_ = -1;
+};
+
 void write_atomically(const std::filesystem::path& target, std::string_view bytes);
 
 // Makes the folder and its parents where they are missing.

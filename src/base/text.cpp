@@ -2,19 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace agora {
 
-std::string printable(std::string_view text) {
-  constexpr size_t kLongest = 40;
+std::string printable(std::string_view text, size_t longest) {
   std::string shown;
-  for (const char c : text.substr(0, kLongest)) {
+  for (const char c : text.substr(0, longest)) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = byte >= 0x20 && byte < 0x7f;
     shown += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
   }
-  return text.size() > kLongest ? shown + "..." : shown;
+  return text.size() > longest ? shown + "..." : shown;
 }
 
 }  // namespace agora

@@ -12,7 +12,7 @@ constexpr std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// For messages: one line, at most 40 bytes of it, anything but plain text as \xNN.
-std::string printable(std::string_view text);
+// For messages: one line, at most `longest` bytes of it, anything but plain text as \xNN.
+std::string printable(std::string_view text, size_t longest = 40);
 
 }  // namespace agora
