@@ -6,12 +6,13 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace agora::cli {
 namespace {
 
 // Options that say how to run, not what: they have no place in a configuration.
-const std::set<std::string> kNotSettings{"help", "config", "run", "json"};
+const std::set<std::string> kNotSettings{"help", "config", "run", "json", "threads"};
 // What a run folder's config.toml says of itself.
 const std::set<std::string> kAboutTheFile{"verb", "version", "format"};
 
@@ -58,6 +59,8 @@ nlohmann::ordered_json typed(const std::string& text) {
   if (auto [stop, error] = std::from_chars(text.data(), end, whole);
       error == std::errc() && stop == end)
     return whole;
+  // TOML has no whole numbers beyond 63 bits; as text they keep all digits.
+  if (text.find_first_not_of("0123456789") == std::string::npos) return text;
   double real = 0;
   if (auto [stop, error] = std::from_chars(text.data(), end, real);
       error == std::errc() && stop == end)
@@ -71,9 +74,8 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
                                      const std::vector<std::string>& words) {
   toml::table table;
   try {
-    table = toml::parse_file(file);
+    table = toml::parse(read_file(file), file);
   } catch (const toml::parse_error& error) {
-    if (error.source().begin.line == 0) throw user_error("{}: cannot be read", file);
     throw user_error("{}:{}: {}", file, error.source().begin.line, error.description());
   }
   if (const auto made_for = table["verb"].value<std::string>();

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/features.h"
+#include "base/signals.h"
 #include "base/thread_pool.h"
 #include "cli/config.h"
 #include "compute/device.h"
@@ -87,6 +88,13 @@ const Verb& find_verb(std::vector<std::string>& words) {
 
 // CLI11's message as one line that begins with what it is about.
 std::string one_line(std::string text) {
+  const std::string conversion = "Could not convert: ";
+  if (text.starts_with(conversion)) {  // "--seed = three"
+    const size_t equals = text.find(" = ");
+    return fmt::format("{}: '{}' is not a value of its kind",
+                       text.substr(conversion.size(), equals - conversion.size()),
+                       text.substr(equals + 3));
+  }
   for (char& letter : text) {
     if (letter == '\n') letter = ' ';
   }
@@ -139,7 +147,11 @@ void run_verb(const Verb& verb, std::vector<std::string> words, const std::strin
   parser.run(common);
 }
 
-void dispatch(std::vector<std::string> words) {
+}  // namespace
+
+void print_json(const nlohmann::ordered_json& result) { fmt::print("{}\n", result.dump()); }
+
+void run_words(std::vector<std::string> words) {
   std::string command = "agora";
   for (const std::string& word : words) command += " " + shell_quoted(word);
   if (words.empty() || asks_for_help(words[0])) return print_overview("");
@@ -150,10 +162,6 @@ void dispatch(std::vector<std::string> words) {
   const Verb& verb = find_verb(words);
   run_verb(verb, std::move(words), command);
 }
-
-}  // namespace
-
-void print_json(const nlohmann::ordered_json& result) { fmt::print("{}\n", result.dump()); }
 
 std::string shell_quoted(const std::string& word) {
   const bool plain =
@@ -183,7 +191,8 @@ Parser::Parser(const Verb& verb) : app(verb.summary, "agora " + verb.name) {
 
 int run_program(const std::vector<std::string>& arguments) {
   try {
-    dispatch(arguments);
+    install_signal_handlers();
+    run_words(arguments);
     if (std::fflush(stdout) != 0) throw user_error("standard output cannot be written");
     return 0;
   } catch (const Interrupted& stop) {

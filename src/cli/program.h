@@ -10,6 +10,9 @@ namespace agora::cli {
 // 0 done, 1 internal fault, 2 the user's mistake, 130/143 interrupted after saving.
 int run_program(const std::vector<std::string>& arguments);
 
+// The same for a verb that hands over to another: mistakes are thrown.
+void run_words(std::vector<std::string> words);
+
 // The verb's parser with its own and the common options; `run` and `common` are set by parsing.
 struct Parser {
   explicit Parser(const Verb& verb);

@@ -1,11 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "report/chart.h"
 
 namespace agora {
@@ -13,8 +13,6 @@ class RunFolder;  // base/run_folder.h
 }
 
 namespace agora::reproduce {
-
-using Json = nlohmann::ordered_json;
 
 enum class Scale { kQuick, kFull };
 
