@@ -1,0 +1,82 @@
+// A run that is killed at any moment goes on from a whole checkpoint to the same bits.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/json.h"
+#include "base/rng.h"
+#include "support/program.h"
+
+namespace agora {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> command(const fs::path& run) {
+  if (fs::exists(run / "config.toml")) return {"agora", "resume", run.string()};
+  return {"agora",  "reproduce", "--task", "ch1-optimal-auction",
+          "--seed", "5",         "--run",  run.string()};
+}
+
+pid_t start(const fs::path& run) {
+  const std::vector<std::string> words = command(run);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    execv(AGORA_PROGRAM, arguments.data());
+    _exit(127);
+  }
+  return child;
+}
+
+int end_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// Everything but the time it took.
+std::string outcome(const fs::path& run) {
+  Json result = parse_json_file(run / "result.json");
+  result.erase("seconds");
+  std::string all = dump_json(result);
+  for (const auto& entry : fs::directory_iterator(run)) {
+    if (entry.path().extension() == ".safetensors") {
+      all += "\n" + entry.path().filename().string() + "\n";
+    }
+  }
+  return all + testing::contents(run / "state.json");
+}
+
+TEST(Kill, ResumesToTheSameBits) {
+  const testing::ScratchFolder scratch;
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_EQ(end_of(start(scratch / "whole")), 0);
+  const auto whole = std::chrono::steady_clock::now() - began;
+  const std::string expected = outcome(scratch / "whole");
+
+  Rng rng(2026);
+  int kills = 0;
+  for (int trial = 0; kills < 24; ++trial) {
+    const fs::path run = scratch / std::to_string(trial);
+    for (int round = 0; round < 8; ++round) {
+      const pid_t child = start(run);
+      std::this_thread::sleep_for(rng.uniform(0.0, 0.4) * whole);
+      kill(child, round % 4 == 3 ? SIGTERM : SIGKILL);
+      const int status = end_of(child);
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;  // it was done before
+      if (WIFSIGNALED(status)) ++kills;
+      if (WIFEXITED(status)) EXPECT_EQ(WEXITSTATUS(status), 143);
+    }
+    ASSERT_EQ(end_of(start(run)), 0);
+    EXPECT_EQ(outcome(run), expected) << "trial " << trial;
+  }
+}
+
+}  // namespace
+}  // namespace agora
