@@ -1,3 +1,7 @@
 # agora_registry(OUT FOLDER NAMESPACE TYPE HEADER ACCESSOR), one line per registry of the library.
 agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/solvers agora::planning Solver
                planning/solver.h solvers)
+agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/formats agora::planning Format
+               planning/format.h formats)
+agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/models agora::planning BuiltIn
+               planning/builtin.h builtins)

@@ -1,4 +1,5 @@
 #pragma once
 #include <agora/planning/builder.h>
+#include <agora/planning/load.h>
 #include <agora/planning/model.h>
 #include <agora/planning/solve.h>

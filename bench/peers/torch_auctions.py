@@ -1,0 +1,195 @@
+"""RegretNet, EquivariantNet and ALGnet in PyTorch, with the shapes of jax_auctions.py.
+
+make(work) gives a function without arguments that runs one outer iteration.
+"""
+import math
+
+import torch
+from torch import nn
+
+HIDDEN = {"1x2": 2, "2x2": 2, "3x10": 5}  # RegretNet's hidden layers of 100
+
+
+def mlp(sizes):
+    layers = []
+    for a, b in zip(sizes, sizes[1:]):
+        linear = nn.Linear(a, b)
+        nn.init.xavier_uniform_(linear.weight)
+        nn.init.zeros_(linear.bias)
+        layers += [linear, nn.Tanh()]
+    return nn.Sequential(*layers[:-1])
+
+
+def misreport_profiles(values, misreports):
+    """(batch, n, m) twice -> (batch, n, n, m): profile i has bidder i's misreport in row i."""
+    n = values.shape[1]
+    own = torch.eye(n, dtype=torch.bool)[None, :, :, None]
+    return torch.where(own, misreports[:, :, None, :], values[:, None, :, :])
+
+
+def misreport_utilities(mechanism, values, misreports):
+    batch, n, m = values.shape
+    profiles = misreport_profiles(values, misreports).reshape(batch * n, n, m)
+    allocation, payment = mechanism(profiles)
+    allocation = allocation.reshape(batch, n, n, m).diagonal(dim1=1, dim2=2).movedim(-1, 1)
+    payment = payment.reshape(batch, n, n).diagonal(dim1=1, dim2=2)
+    return (allocation * values).sum(-1) - payment
+
+
+def lagrangian_work(mechanism, n, m, batch, rate, steps=25):
+    torch.manual_seed(1)
+    values = torch.rand(batch, n, m)
+    misreports = torch.rand(batch, n, m)
+    params = list(mechanism.parameters())
+    optimiser = torch.optim.Adam(params, lr=1e-3)
+
+    def run():
+        nonlocal misreports
+        for p in params:
+            p.requires_grad_(False)
+        guess = misreports.clone().requires_grad_(True)
+        ascent = torch.optim.Adam([guess], lr=rate)
+        for _ in range(steps):
+            guess.grad = None
+            (-misreport_utilities(mechanism, values, guess).sum()).backward()
+            ascent.step()
+            with torch.no_grad():
+                guess.clamp_(0, 1)
+        misreports = guess.detach()
+        for p in params:
+            p.requires_grad_(True)
+        allocation, payment = mechanism(values)
+        truthful = (allocation * values).sum(-1) - payment
+        gain = misreport_utilities(mechanism, values, misreports) - truthful
+        regret = gain.relu().mean(0)
+        loss = -payment.sum(-1).mean() + 5.0 * regret.sum() + 0.5 * (regret**2).sum()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+    return run
+
+
+class RegretNet(nn.Module):
+    def __init__(self, n, m, hidden):
+        super().__init__()
+        self.n, self.m = n, m
+        self.allocation = mlp([n * m, *[100] * hidden, (n + 1) * (m + 1)])
+        self.payment = mlp([n * m, *[100] * hidden, n])
+
+    def forward(self, bids):
+        n, m = self.n, self.m
+        flat = bids.reshape(-1, n * m)
+        logits = self.allocation(flat).reshape(-1, n + 1, m + 1)
+        allocation = logits.softmax(1)[:, :n, :m]
+        fraction = self.payment(flat).sigmoid()
+        return allocation, fraction * (allocation * bids).sum(-1)
+
+
+def regretnet(size):
+    n, m = map(int, size.split("x"))
+    return lagrangian_work(RegretNet(n, m, HIDDEN[size]), n, m, 128, 0.1)
+
+
+class Exchangeable(nn.Module):
+    """(rows, n, m, in) -> (rows, n, m, out)."""
+
+    def __init__(self, fan_in, fan_out):
+        super().__init__()
+        bound = math.sqrt(6 / (fan_in + fan_out)) / 2
+        self.weight = nn.Parameter(torch.empty(4, fan_in, fan_out).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.zeros(fan_out))
+
+    def forward(self, x):
+        over_bidders = x.mean(1, keepdim=True)
+        over_items = x.mean(2, keepdim=True)
+        over_both = over_bidders.mean(2, keepdim=True)
+        return (x @ self.weight[0] + over_bidders @ self.weight[1] + over_items @ self.weight[2]
+                + (over_both @ self.weight[3] + self.bias))
+
+
+def exchangeable_net():
+    return nn.Sequential(Exchangeable(1, 25), nn.Tanh(), Exchangeable(25, 25), nn.Tanh(),
+                         Exchangeable(25, 25), nn.Tanh(), Exchangeable(25, 1))
+
+
+class EquivariantNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.h, self.p = exchangeable_net(), exchangeable_net(), exchangeable_net()
+
+    def forward(self, bids):
+        x = bids[..., None]
+        sold = self.q(x)[..., 0].mean(1, keepdim=True).sigmoid()
+        allocation = sold * self.h(x)[..., 0].softmax(1)
+        fraction = self.p(x)[..., 0].mean(2).sigmoid()
+        return allocation, fraction * (allocation * bids).sum(-1)
+
+
+def equivariantnet(size):
+    n, m = map(int, size.split("x"))
+    return lagrangian_work(EquivariantNet(), n, m, 500, 0.001)
+
+
+def algnet(size):
+    n, m = map(int, size.split("x"))
+    torch.manual_seed(0)
+    sizes = [n * m, 100, 100, 100]
+    sold_net, split_net, payment_net = mlp([*sizes, m]), mlp([*sizes, m]), mlp([*sizes, 1])
+    misreporter = mlp([*sizes, m])
+    auctioneer = [p for net in (sold_net, split_net, payment_net) for p in net.parameters()]
+    auctioneer_optimiser = torch.optim.AdamW(auctioneer, lr=1e-3, weight_decay=1e-2)
+    misreporter_optimiser = torch.optim.AdamW(misreporter.parameters(), lr=1e-3, weight_decay=1e-2)
+    order = torch.tensor([[i] + [k for k in range(n) if k != i] for i in range(n)])
+    values = torch.rand(500, n, m)
+
+    def seen_by_each(bids):
+        return bids[:, order].reshape(-1, n, n * m)
+
+    def allocate(bids, views):
+        sold = sold_net(bids.reshape(-1, n * m)).sigmoid()
+        return sold[:, None, :] * split_net(views).softmax(1)
+
+    def truthful():
+        views = seen_by_each(values)
+        worth = (allocate(values, views) * values).sum(-1)
+        payment = payment_net(views).sigmoid()[..., 0] * worth
+        return worth - payment, payment
+
+    def deviating(misreports):
+        rows = values.shape[0]
+        profiles = misreport_profiles(values, misreports).reshape(rows * n, n, m)
+        views = seen_by_each(profiles)
+        allocation = allocate(profiles, views).reshape(rows, n, n, m)
+        allocation = allocation.diagonal(dim1=1, dim2=2).movedim(-1, 1)
+        own_view = views.reshape(rows, n, n, n * m).diagonal(dim1=1, dim2=2).movedim(-1, 1)
+        fraction = payment_net(own_view).sigmoid()[..., 0]
+        return (allocation * values).sum(-1) - fraction * (allocation * misreports).sum(-1)
+
+    def run():
+        views = seen_by_each(values)
+        for p in auctioneer:
+            p.requires_grad_(False)
+        for _ in range(100):
+            misreporter_optimiser.zero_grad(set_to_none=True)
+            (-deviating(misreporter(views).sigmoid()).sum(-1).mean()).backward()
+            misreporter_optimiser.step()
+        for p in auctioneer:
+            p.requires_grad_(True)
+        with torch.no_grad():
+            misreports = misreporter(views).sigmoid()
+        utility, payment = truthful()
+        regret = (deviating(misreports) - utility).relu().sum(-1).mean()
+        loss = -(payment.sum(-1).mean().sqrt() - (regret + 1e-8).sqrt()) + regret
+        auctioneer_optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        auctioneer_optimiser.step()
+    return run
+
+
+WORKS = {"regretnet": regretnet, "equivariantnet": equivariantnet, "algnet": algnet}
+
+
+def make(work):
+    family, size = work.split("-")
+    torch.manual_seed(0)
+    return WORKS[family](size)

@@ -1,0 +1,40 @@
+#include "cli/plan_model.h"
+
+#include <fmt/format.h>
+
+namespace agora::cli {
+
+std::shared_ptr<ModelOptions> declare_model(CLI::App& app) {
+  auto model = std::make_shared<ModelOptions>();
+  planning::LoadOptions& load = model->load;
+  app.add_option("MODEL", model->source,
+                 "A file (.map .csv .drn .mdp .pomdp) or a built-in model, e.g. maze(rows=21)")
+      ->required();
+  app.add_option("--format", load.format, "Format of the file: cassandra, csv, drn or map");
+  app.add_option("--start", load.start,
+                 "Start: a state, uniform, or \"NAME:P NAME:P ...\"; a cell is ROW,COLUMN");
+  app.add_option("--discount", load.discount, "Discount, in place of the model's own");
+  app.add_option("--step-reward", load.grid.step_reward, "Maps: reward of a step")
+      ->capture_default_str();
+  app.add_option("--goal-reward", load.grid.goal_reward, "Maps: terminal reward of G")
+      ->capture_default_str();
+  app.add_option("--pit-reward", load.grid.pit_reward, "Maps: terminal reward of !")
+      ->capture_default_str();
+  app.add_option("--slip", load.grid.slip,
+                 "Maps: probability that a move goes to one of its two sides, each half")
+      ->capture_default_str();
+  return model;
+}
+
+std::string describe_start(const planning::Model& model) {
+  if (model.start().size() == 1) return model.state_name(model.start()[0].state);
+  return fmt::format("{} states", model.start().size());
+}
+
+std::string describe(const planning::Model& model) {
+  return fmt::format("{} states, {} actions, {} transitions, {}", model.states(), model.actions(),
+                     model.transitions(),
+                     model.is_deterministic() ? "deterministic" : "stochastic");
+}
+
+}  // namespace agora::cli

@@ -1,0 +1,35 @@
+#include "cli/plan_solving.h"
+
+#include <fmt/format.h>
+
+#include "planning/solver.h"
+
+namespace agora::cli {
+
+std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
+  auto choice = std::make_shared<SolveChoice>();
+  planning::SolveOptions& options = choice->options;
+  app.add_option("--method", choice->method,
+                 fmt::format("{} (default: z, or z-variational if the model is stochastic)",
+                             fmt::join(planning::method_names(), ", ")));
+  app.add_option("--beta", options.beta, "Inverse temperature, 0 to inf")->capture_default_str();
+  app.add_option("--mu", options.mu, "Chemical potential (default: -log d - .1)");
+  app.add_option("--tolerance", options.tolerance, "Largest error of what is printed")
+      ->capture_default_str();
+  app.add_option("--max-sweeps", options.max_sweeps, "Give up after so many sweeps")
+      ->capture_default_str();
+  return choice;
+}
+
+planning::Solution SolveChoice::run(const planning::Model& model) const {
+  const std::string name = !method.empty()            ? method
+                           : model.is_deterministic() ? "z"
+                                                      : "z-variational";
+  planning::Solution solution = planning::solve(model, name, options);
+  for (const std::string& warning : solution.warnings) {
+    fmt::print(stderr, "agora: warning: {}\n", warning);
+  }
+  return solution;
+}
+
+}  // namespace agora::cli

@@ -1,0 +1,129 @@
+#include "base/csv.h"
+
+#include <agora/planning/builder.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "planning/format.h"
+#include "planning/text.h"
+
+namespace agora::planning {
+namespace {
+
+const std::vector<std::string> kColumns{"state", "action", "next_state", "probability", "reward"};
+
+// States written as 0 ... n-1 are their own numbers and need no names. False: some are missing
+// or not numbers.
+class Numbering {
+ public:
+  std::optional<State> state(std::string_view text, int64_t line) {
+    const auto number = to_index(text);
+    // Far beyond the lines read: surely not all of 0 ... n-1 will come.
+    if (!number || *number > 1'000'000 + 100 * line) return {};
+    const size_t at = static_cast<size_t>(*number);
+    if (at >= seen_.size()) seen_.resize(std::max(at + 1, 2 * seen_.size()), false);
+    if (!seen_[at]) ++count_;
+    seen_[at] = true;
+    last_ = std::max(last_, *number);
+    return number;
+  }
+  bool complete() const { return count_ == int64_t{last_} + 1; }
+
+ private:
+  std::vector<bool> seen_;
+  int64_t count_ = 0;
+  State last_ = -1;
+};
+
+// Nothing: the states are not numbered and must be read by name.
+std::optional<Model> read(const std::filesystem::path& file, bool by_number) {
+  CsvReader reader(file);
+  const std::vector<size_t> at = reader.require(kColumns);
+  reader.allow_only(kColumns);
+  ModelBuilder builder;
+  Numbering numbering;
+  std::string name;
+  // Rows come in runs of the same state and action.
+  std::string last_action;
+  Action last_action_index = kNone;
+  const auto state = [&](size_t column) -> std::optional<State> {
+    if (by_number) return numbering.state(reader.text(column), reader.line());
+    name = reader.text(column);
+    return builder.state(name);
+  };
+  bool any = false;
+  while (reader.next()) {
+    any = true;
+    if (reader.empty(at[0])) throw reader.expected(at[0], "the name of a state");
+    const auto s = state(at[0]);
+    if (!s) return {};
+    if (reader.empty(at[1]) && reader.empty(at[2])) {
+      builder.terminal_reward(*s, reader.number(at[4]), reader.line());
+      continue;
+    }
+    if (reader.empty(at[1])) throw reader.expected(at[1], "the name of an action");
+    if (reader.empty(at[2])) throw reader.expected(at[2], "the name of a state");
+    const auto next = state(at[2]);
+    if (!next) return {};
+    if (last_action_index == kNone || reader.text(at[1]) != last_action) {
+      last_action = reader.text(at[1]);
+      last_action_index = builder.action(last_action);
+    }
+    builder.add(*s, last_action_index, *next, reader.number(at[3]), reader.number(at[4]),
+                reader.line());
+  }
+  if (!any) throw user_error("{}: the model is empty: no transitions", file.string());
+  if (by_number && !numbering.complete()) return {};
+  return builder.build();
+}
+
+Model read_csv(const std::filesystem::path& file) {
+  try {
+    if (auto model = read(file, true)) return *std::move(model);
+    return *read(file, false);
+  } catch (const ModelError& error) {
+    throw at_line(file, error);
+  }
+}
+
+std::vector<std::string> write_csv(const Model& model, const std::filesystem::path& file) {
+  CsvWriter writer(file, kColumns);
+  for (State s = 0; s < model.states(); ++s) {
+    const std::string name = model.state_name(s);
+    if (model.terminal(s)) {
+      writer.row(name, "", "", "", model.terminal_reward(s));
+      continue;
+    }
+    for (Action a = 0; a < model.actions(); ++a) {
+      const int64_t count = model.transition_count(s, a);
+      for (int64_t i = 0; i < count; ++i) {
+        const Model::Transition t = model.transition(s, a, i);
+        writer.row(name, model.action_name(a), model.state_name(t.next), t.probability, t.reward);
+      }
+    }
+  }
+  writer.commit();
+  std::vector<std::string> lost;
+  if (model.start().size() > 1) {
+    lost.push_back("the start distribution");
+  } else if (model.start()[0].state != 0) {
+    lost.push_back(
+        fmt::format("the start (use --start '{}')", model.state_name(model.start()[0].state)));
+  }
+  if (model.discount() != 1) lost.push_back(fmt::format("the discount {}", model.discount()));
+  return lost;
+}
+
+}  // namespace
+
+Format entry_csv() {
+  return {
+      .name = "csv",
+      .extensions = {".csv"},
+      .summary = "table of transitions: state,action,next_state,probability,reward",
+      .read = [](const std::filesystem::path& file, const LoadOptions&) { return read_csv(file); },
+      .write = write_csv};
+}
+
+}  // namespace agora::planning
