@@ -42,10 +42,14 @@ Json read_state(const fs::path& folder) {
   const std::string name = (folder / kState).string();
   Json state = parse_json_file(folder / kState);
   check_format(state, name);
-  const auto checkpoint = json_member<std::string>(state, "checkpoint", name);
-  if (checkpoint.find('/') != std::string::npos) {
-    throw user_error("{}: expected the name of a checkpoint, found '{}'", name,
-                     printable(checkpoint));
+  // A foreign state.json must not reach beyond its folder.
+  std::vector<std::string> files{json_member<std::string>(state, "checkpoint", name)};
+  for (const auto& [file, length] : state["files"].items()) files.push_back(file);
+  for (const std::string& file : files) {
+    if (file.find('/') != std::string::npos) {
+      throw user_error("{}: expected the name of a file beside it, found '{}'", name,
+                       printable(file));
+    }
   }
   json_member<int64_t>(state, "step", name);
   return state;
@@ -194,6 +198,11 @@ void RunFolder::load() {
   state_ = read_state(path_);
   remove_temporaries(path_);
   remove_old_checkpoints();
+  if (finished() || state_.is_null()) return;
+  // Cut the logs back now: whoever goes on may have nothing left to report but the end.
+  if (!member_or_null(state_, "metrics").is_null()) metrics();
+  const Json files = member_or_null(state_, "files");
+  for (const auto& [name, length] : files.items()) append_file(name);
 }
 
 std::optional<Checkpoint> RunFolder::latest() const { return read_checkpoint(path_, state_); }

@@ -98,7 +98,8 @@ struct ThreadPool::Team {
 
 ThreadPool::ThreadPool(int threads) : team_(std::make_unique<Team>()) {
   CHECK(threads >= 1, "threads is {}", threads);
-  for (int i = 1; i < threads; ++i) team_->workers.emplace_back([team = team_.get()] { team->loop(); });
+  for (int i = 1; i < threads; ++i)
+    team_->workers.emplace_back([team = team_.get()] { team->loop(); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -126,7 +127,8 @@ void ThreadPool::run_erased(int64_t parts, void* context, void (*call)(void*, in
   team.busy.store(static_cast<int>(team.workers.size()), std::memory_order_relaxed);
   team.start_generation();
   team.work();
-  for (int spin = 0; spin < kSpins && team.busy.load(std::memory_order_acquire) > 0; ++spin) relax();
+  for (int spin = 0; spin < kSpins && team.busy.load(std::memory_order_acquire) > 0; ++spin)
+    relax();
   if (team.busy.load(std::memory_order_acquire) > 0) {
     std::unique_lock lock(team.sleep_mutex);
     team.finished.wait(lock, [&] { return team.busy.load(std::memory_order_acquire) == 0; });

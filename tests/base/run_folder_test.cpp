@@ -124,6 +124,8 @@ TEST(RunFolder, RefusesANewerFormat) {
   expect_user_error([&] { RunFolder::open(scratch / "run"); }, {"state.json:1:1"});
   write_json(state, {{"format", 1}, {"step", 1}, {"checkpoint", "../../x"}});
   expect_user_error([&] { RunFolder::open(scratch / "run"); }, {"state.json", "../../x"});
+  write_json(state, {{"format", 1}, {"step", 1}, {"checkpoint", "x"}, {"files", {{"../y", 0}}}});
+  expect_user_error([&] { RunFolder::open(scratch / "run"); }, {"state.json", "../y"});
   write_json(state, {{"format", 1}, {"step", 1}, {"checkpoint", "gone"}});
   expect_user_error([&] { RunFolder::open(scratch / "run").latest(); }, {"gone", "No such file"});
 }
@@ -192,7 +194,7 @@ TEST(RunFolder, ResumeCutsMetricsAndLogsBack) {
   EXPECT_FALSE(fs::exists(folder / "checkpoint-3.safetensors"));
   scratch.put("run/metrics.csv", "step\n");
   fs::remove(folder / "result.json");
-  expect_user_error([&] { RunFolder::open(folder).metrics(); }, {"metrics.csv", "cut short"});
+  expect_user_error([&] { RunFolder::open(folder); }, {"metrics.csv", "cut short"});
 }
 
 TEST(RunFolder, WithoutACheckpointItStartsAgain) {
@@ -206,6 +208,17 @@ TEST(RunFolder, WithoutACheckpointItStartsAgain) {
   run.metrics().record(1, "other", 1);
   run.finish({});
   EXPECT_EQ(read_file(scratch / "run" / "metrics.csv"), "step,other\n1,1\n");
+}
+
+TEST(RunFolder, KilledBeforeFinishItStillWritesTheLastRow) {
+  const Scratch scratch;
+  {
+    RunFolder run = RunFolder::create(scratch / "run", kSettings);
+    run.metrics().record(1, "loss", 1);
+    run.save(1, {});
+  }
+  RunFolder::open(scratch / "run").finish({});
+  EXPECT_EQ(read_file(scratch / "run" / "metrics.csv"), "step,loss\n1,1\n");
 }
 
 // A learner in small: a few numbers, a random step, metrics with a column that comes late.
