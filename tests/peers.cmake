@@ -12,3 +12,5 @@ function(agora_peer_test name script peer)
 endfunction()
 
 agora_peer_test(safetensors safetensors_roundtrip.py safetensors_peer)
+agora_peer_test(tensorboard read_events.py tensorboard_peer)
+agora_peer_test(png read_png.py png_peer)

@@ -8,8 +8,7 @@ namespace agora::report {
 // An arrow inside the unit square of a cell, y downwards; the tip is at (x1, y1).
 struct Arrow {
   double x0, y0, x1, y1;
-  int move;  // 0 up, 1 right, 2 down, 3 left
-  double probability;
+  double head;  // length of its head
 };
 
 // One arrow through the middle where a move is certain; otherwise arrows from the middle whose

@@ -36,8 +36,9 @@ struct HeatMap {
   std::string title = {}, caption = {};
   Axis x = {}, y = {};  // low and high are the outer edges of the cells; 0 and the count if absent
   int64_t rows = 0, columns = 0;
-  std::vector<double> values = {};            // (rows, columns), row 0 at the low end of the y axis
-  std::string value_title = {};               // beside the colour bar
+  std::vector<double> values = {};  // (rows, columns), row 0 at the low end of the y axis;
+                                    // at the top where rows have names
+  std::string value_title = {};     // beside the colour bar
   std::optional<double> low = {}, high = {};  // ends of the colour bar
   std::vector<std::string> text = {};         // (rows, columns) or empty: words on the cells
   // Not empty: values are indices into these names, each a colour of its own.

@@ -96,6 +96,10 @@ std::string render_html(const Page& page, std::string_view plotly_js) {
   html += "<main>\n" + main;
   if (charts && plotly_js.empty())
     html += fmt::format(R"(<p class="note">{}</p>)", escape_markup(kHowToGetCharts));
+  if (!writer.figures().empty())
+    html +=
+        R"(<p class="note">Drag over a chart to zoom, double-click to reset; a click on a name )"
+        "hides or shows its curve.</p>";
   html += "</main>\n";
   html += "<script>" + escape_javascript_for_script(page_script()) + "</script>\n";
   if (!writer.figures().empty()) {

@@ -37,15 +37,15 @@ Json numbers(const std::vector<double>& values) {
 std::string colour(int series) { return fmt::format("var(--s{})", series % kSeriesColours); }
 
 Json axis_layout(const Axis& axis) {
-  Json result = {{"title", {{"text", plain(axis.title)}, {"standoff", 8}}},
-                 {"gridcolor", "var(--grid)"},
-                 {"linecolor", "var(--axis)"},
-                 {"zerolinecolor", "var(--axis)"},
-                 {"automargin", true}};
+  Json result = {
+      {"title", {{"text", plain(axis.title)}, {"standoff", 8}, {"font", {{"size", 12.5}}}}},
+      {"gridcolor", "var(--grid)"},
+      {"linecolor", "var(--axis)"},
+      {"zerolinecolor", "var(--axis)"},
+      {"automargin", true}};
   if (axis.log) {
     result["type"] = "log";
     result["exponentformat"] = "power";
-    result["dtick"] = 1;
   }
   if (axis.low && axis.high && drawable(*axis.low, axis.log) && drawable(*axis.high, axis.log)) {
     const auto map = [&](double value) { return axis.log ? std::log10(value) : value; };
@@ -82,7 +82,7 @@ Json map_colours() {
 Json colour_bar(std::string_view title) {
   return {{"thickness", 13},
           {"outlinewidth", 0},
-          {"title", {{"text", plain(title)}, {"side", "right"}}}};
+          {"title", {{"text", plain(title)}, {"side", "right"}, {"font", {{"size", 12.5}}}}}};
 }
 
 Json figure(const LineChart& chart) {
@@ -186,6 +186,7 @@ Json figure(const HeatMap& full) {
   x.log = y.log = false;
   Json result = layout(x, y, map.rows * 2 < map.columns ? 300 : 400);
   result["xaxis"]["showgrid"] = result["yaxis"]["showgrid"] = false;
+  if (!map.row_names.empty()) result["yaxis"]["autorange"] = "reversed";
   return {{"data", {trace}}, {"layout", result}};
 }
 
@@ -233,15 +234,34 @@ Json figure(const Histogram& histogram) {
           {"layout", result}};
 }
 
-// Images and grids stay as they are drawn: zooming into them is all plotly would add.
-Json figure(const Image&) { return nullptr; }
-Json figure(const GridPicture&) { return nullptr; }
+// Whether anything would be drawn.
+bool has_data(const std::vector<double>& values, bool log) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](double value) { return drawable(value, log); });
+}
+bool has_data(const LineChart& chart) {
+  return std::any_of(chart.series.begin(), chart.series.end(),
+                     [&](const Series& series) { return has_data(series.y, chart.y.log); });
+}
+bool has_data(const HeatMap& map) { return has_data(map.values, false); }
+bool has_data(const BarChart& chart) {
+  return std::any_of(chart.bars.begin(), chart.bars.end(),
+                     [&](const Bars& bars) { return has_data(bars.heights, chart.y.log); });
+}
+bool has_data(const Histogram& histogram) { return has_data(histogram.counts, histogram.y.log); }
 
 }  // namespace
 
 std::string plotly_figure(const Chart& chart) {
-  const Json json = std::visit([](const auto& any) { return figure(any); }, chart);
-  return json.is_null() ? "" : json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return std::visit(
+      [](const auto& any) -> std::string {
+        if constexpr (requires { figure(any); })
+          return has_data(any) ? figure(any).dump(-1, ' ', false, Json::error_handler_t::replace)
+                               : "";
+        else
+          return "";
+      },
+      chart);
 }
 
 }  // namespace agora::report

@@ -71,7 +71,7 @@ void paint_arrow(Raster& raster, Point corner, double size, const Arrow& arrow, 
   const double length = std::hypot(tip.x - tail.x, tip.y - tail.y);
   if (length <= 0) return;
   const double ux = (tip.x - tail.x) / length, uy = (tip.y - tail.y) / length;
-  const double head = std::min(0.2 * size, length), half = 0.62 * head;
+  const double head = std::min(arrow.head * size, length), half = 0.62 * head;
   const Point neck{tip.x - head * ux, tip.y - head * uy};
   paint_line(raster, tail, neck, std::max(1.0, 0.07 * size), colour);
   paint(raster, tip, head + half + 1, colour, [&](Point p) {
@@ -122,7 +122,7 @@ struct Layout {
 template <typename Colour>
 Raster paint_cells(const Layout& layout, Colour&& colour, bool lines) {
   Raster raster(layout.width, layout.height, kStartColour);
-  const bool spaced = lines && layout.size >= 8;
+  const bool spaced = lines && layout.size >= 12;
   for (int64_t y = 0; y < layout.height; ++y) {
     const Range rows = part_range(layout.rows, y, layout.height);
     for (int64_t x = 0; x < layout.width; ++x) {
@@ -156,7 +156,7 @@ Raster draw(const GridPicture& picture, int64_t max_side) {
   const GridColours colours(picture);
   Raster raster = paint_cells(layout, colours, true);
   const int64_t cells = picture.rows * picture.columns;
-  constexpr double kArrowRoom = 7;  // pixels
+  constexpr double kArrowRoom = 9;  // pixels
   if (layout.size >= kArrowRoom)
     for (int64_t cell = 0; cell < cells; ++cell) {
       const Rgb ink = wants_dark_ink(colours(cell)) ? kInkColour : kStartColour;
@@ -178,9 +178,9 @@ Raster draw(const HeatMap& map, int64_t max_side) {
   const HeatMap small = thin(map, max_side);
   const HeatColours colours(map);
   const Layout layout(small.rows, small.columns, max_side);
-  // Row 0 is at the bottom.
   const auto colour = [&](int64_t cell) {
-    const int64_t row = small.rows - 1 - cell / small.columns;
+    const int64_t from_top = cell / small.columns;
+    const int64_t row = map.row_names.empty() ? small.rows - 1 - from_top : from_top;
     return colours(small.values[row * small.columns + cell % small.columns]);
   };
   return paint_cells(layout, colour, false);

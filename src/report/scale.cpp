@@ -91,8 +91,11 @@ std::vector<Tick> log_ticks(const Scale& scale, int wanted) {
       }
     return result;
   }
-  const int stride = std::max(1, (last - first) / std::max(wanted, 1) + 1);
-  for (int exponent = first; exponent <= last; exponent += stride) {
+  int stride = 1;
+  for (const int step : {1, 2, 3, 5, 10, 20, 30, 50, 100, 200})
+    if (stride = step; (last - first) / step < wanted) break;
+  for (int exponent = first; exponent <= last; ++exponent) {
+    if (exponent % stride != 0) continue;
     const bool plain = exponent >= -2 && exponent <= 3;
     const double value = std::pow(10.0, exponent);
     result.push_back(

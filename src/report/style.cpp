@@ -19,12 +19,12 @@ std::string series_variables(bool dark) {
 
 constexpr const char* kLight =
     "--ink:#1f2430;--muted:#5a6372;--paper:#f6f7f9;--card:#ffffff;--line:#e1e5eb;--grid:#e3e7ed;"
-    "--axis:#9aa3b0;--link:#005f9e;--tint:#f0f4fa;--published:#fdf6e3;"
+    "--axis:#9aa3b0;--shade:#0003;--link:#005f9e;--tint:#f0f4fa;--published:#7a5c00;"
     "--pass:#0a6b4d;--pass-bg:#dcf3ea;--fail:#a3260f;--fail-bg:#fde5df;"
     "--missing:#6b5a12;--missing-bg:#f8efcf;";
 constexpr const char* kDark =
     "--ink:#e6e9ee;--muted:#a9b1bd;--paper:#101319;--card:#171a21;--line:#2b313b;--grid:#333a45;"
-    "--axis:#6f7886;--link:#7dc0f5;--tint:#1e242e;--published:#2a2619;"
+    "--axis:#6f7886;--shade:#000b;--link:#7dc0f5;--tint:#1e242e;--published:#e3c878;"
     "--pass:#6fdcb5;--pass-bg:#12372b;--fail:#ff9d86;--fail-bg:#44201a;"
     "--missing:#e6cf7a;--missing-bg:#38320f;";
 
@@ -47,6 +47,7 @@ main{min-width:0}main>p{max-width:70ch}
 section{margin:0 0 22px;padding:22px 24px;background:var(--card);border:1px solid var(--line);
 border-radius:12px;scroll-margin-top:16px}
 section>p{max-width:70ch;margin:0 0 14px}
+section>:last-child{margin-bottom:0}
 a{color:var(--link)}
 .title{font-weight:600;margin:0 0 6px}
 .caption,figcaption{color:var(--muted);font-size:.88rem;line-height:1.5;margin:6px 0 0}
@@ -68,18 +69,23 @@ line-height:1.6;white-space:nowrap;background:var(--tint);color:var(--muted)}
 .badges{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 16px}
 .badges .badge{font-size:.95rem;padding:3px 14px;white-space:normal}
 .table{margin:0 0 20px}
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--card)}
+.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;
+background:linear-gradient(90deg,var(--card) 30%,transparent) 0 0/36px 100% local,
+linear-gradient(270deg,var(--card) 30%,transparent) 100% 0/36px 100% local,
+linear-gradient(90deg,var(--shade),transparent) 0 0/14px 100% scroll,
+linear-gradient(270deg,var(--shade),transparent) 100% 0/14px 100% scroll,var(--card);
+background-repeat:no-repeat}
 table{border-collapse:collapse;width:100%;font-size:.92rem;line-height:1.45}
 th,td{padding:7px 12px;text-align:left;vertical-align:top;overflow-wrap:normal}
-th{font-weight:600;color:var(--muted);background:var(--tint);border-bottom:1px solid var(--line);
+th{font-weight:600;color:var(--muted);border-bottom:1px solid var(--line);
 vertical-align:bottom}
 tbody tr+tr td{border-top:1px solid var(--line)}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 th.number{white-space:normal}
-td.published{background:var(--published)}
+td.published{color:var(--published)}
 .charts{display:grid;gap:20px;margin:0 0 20px}
 .charts.many{grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr))}
-.charts.one figure{max-width:680px}
+.charts.one figure{max-width:580px}
 figure{margin:0;min-width:0}
 .static .agora-chart{display:block;width:100%;height:auto}
 .drawn .static{display:none}
@@ -99,7 +105,7 @@ padding:3px 9px;cursor:pointer}
 .toc{position:static;max-height:40vh;margin-bottom:22px;padding:14px 18px;background:var(--card);
 border:1px solid var(--line);border-radius:12px}}
 @media(max-width:560px){body{padding:18px 12px 40px;font-size:15.5px}h1{font-size:1.55rem}
-section{padding:16px 12px}th,td{padding:6px 9px}}
+section{padding:16px 12px}table{font-size:.82rem}th,td{padding:6px 7px}}
 @media print{body,body.long{display:block;max-width:none;padding:0;background:none;font-size:11pt}
 .toc,.code button,.interactive,.note{display:none}.drawn .static{display:block}
 section{border:0;padding:0}figure,.table,.code{break-inside:avoid}h2,h3{break-after:avoid}
@@ -156,8 +162,8 @@ std::string interactive_script() {
       return Object.fromEntries(Object.entries(node).map(([k, v]) => [k, resolve(v, k)]));
     return node;
   };
-  const options = {responsive: true, displaylogo: false, displayModeBar: "hover",
-                   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"]};
+  const options = {responsive: true, displayModeBar: false};
+  const touch = matchMedia("(pointer: coarse)").matches;
   const drawn = new Map();
   const draw = (picture) => {
     let target = drawn.get(picture);
@@ -169,8 +175,11 @@ std::string interactive_script() {
       drawn.set(picture, target);
     }
     const figure = resolve(figures[picture.dataset.figure], "");
-    figure.layout.font.family = getComputedStyle(document.body).fontFamily;
-    Plotly.react(target, figure.data, figure.layout, options);
+    const layout = figure.layout;
+    layout.font.family = getComputedStyle(document.body).fontFamily;
+    layout.height = Math.min(layout.height, Math.max(260, 0.95 * picture.clientWidth));
+    if (touch) layout.dragmode = false;  // a finger scrolls the page
+    Plotly.react(target, figure.data, layout, options);
   };
   const observer = new IntersectionObserver(entries => {
     for (const entry of entries)

@@ -16,7 +16,7 @@
 namespace agora::report {
 namespace {
 
-constexpr double kStandaloneWidth = 640, kInlineWidth = 480, kMargin = 14;
+constexpr double kStandaloneWidth = 640, kInlineWidth = 440, kMargin = 14;
 
 std::string chart_rules(bool dark) {
   const std::string_view ink = dark ? "#e6e9ee" : "#1f2430", muted = dark ? "#a9b1bd" : "#5a6372",

@@ -14,6 +14,13 @@ constexpr int64_t kMostCells = 1600;
 constexpr double kLargestCell = 46, kMostHeight = 560;
 constexpr int64_t kMostPixels = 900;
 
+// Shown by browsers when the pointer rests on the cell.
+std::string cell_note(const GridPicture& picture, int64_t cell) {
+  if (cell >= static_cast<int64_t>(picture.values.size())) return "";
+  if (cell_at(picture, cell) == Cell::kWall) return "";
+  return fmt::format("<title>{}</title>", readable(picture.values[cell]));
+}
+
 struct Corner {
   double x, y;
 };
@@ -24,7 +31,7 @@ void draw_arrows(SvgBody& body, const GridPicture& picture, int64_t cell, Corner
     const double x0 = at.x + arrow.x0 * size, y0 = at.y + arrow.y0 * size;
     const double x1 = at.x + arrow.x1 * size, y1 = at.y + arrow.y1 * size;
     const double length = std::hypot(x1 - x0, y1 - y0);
-    const double head = std::min(0.2 * size, length), half = 0.62 * head;
+    const double head = std::min(arrow.head * size, length), half = 0.62 * head;
     const double ux = (x1 - x0) / length, uy = (y1 - y0) / length;
     const double nx = x1 - head * ux, ny = y1 - head * uy;
     body.add(R"(<path d="M{} {}L{} {}" class="{}" stroke-width="{}"/>)", coordinate(x0),
@@ -99,9 +106,10 @@ SvgDrawing draw_svg(const GridPicture& picture, double width) {
     for (int64_t cell = 0; cell < cells; ++cell) {
       const Corner at = corner(cell);
       const Rgb colour = colours(cell);
-      body.add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"{}/>)",
+      body.add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"{}>{}</rect>)",
                coordinate(at.x + gap / 2), coordinate(at.y + gap / 2), coordinate(size - gap),
-               coordinate(size - gap), hex(colour), gap > 0 ? R"( rx="1.5")" : R"( class="c")");
+               coordinate(size - gap), hex(colour), gap > 0 ? R"( rx="1.5")" : R"( class="c")",
+               cell_note(picture, cell));
       draw_arrows(body, picture, cell, at, size, wants_dark_ink(colour));
     }
     draw_path(body, picture, plot, size);
@@ -109,10 +117,12 @@ SvgDrawing draw_svg(const GridPicture& picture, double width) {
       if (const Cell kind = cell_at(picture, cell); kind != Cell::kFree && kind != Cell::kWall)
         draw_mark(body, kind, corner(cell), size);
   } else {
+    GridPicture small = picture;
+    small.moves.clear();  // too small to read
     body.add(R"(<image x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" )"
              R"(href="data:image/png;base64,{}"/>)",
              coordinate(plot.left), coordinate(plot.top), coordinate(plot.width),
-             coordinate(plot.height), base64(encode_png(draw(picture, kMostPixels))));
+             coordinate(plot.height), base64(encode_png(draw(small, kMostPixels))));
   }
   double bottom = plot.bottom();
   if (bar) {

@@ -20,7 +20,8 @@ void draw_cells(SvgBody& body, const Plot& plot, const HeatMap& map) {
     for (int64_t column = 0; column < map.columns; ++column) {
       const int64_t cell = row * map.columns + column;
       const double x = plot.left + static_cast<double>(column) * width;
-      const double y = plot.bottom() - static_cast<double>(row + 1) * height;
+      const int64_t from_top = map.row_names.empty() ? map.rows - 1 - row : row;
+      const double y = plot.top + static_cast<double>(from_top) * height;
       const Rgb colour = colours(map.values[cell]);
       body.add(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" class="c"/>)", coordinate(x),
                coordinate(y), coordinate(width), coordinate(height), hex(colour));
@@ -33,12 +34,12 @@ void draw_cells(SvgBody& body, const Plot& plot, const HeatMap& map) {
     }
 }
 
-// Names at the middles of rows.
+// Names at the middles of rows, from the top down.
 std::vector<Tick> name_ticks(const std::vector<std::string>& names, int64_t count) {
   std::vector<Tick> result;
   for (size_t i = 0; i < names.size() && static_cast<int64_t>(i) < count; ++i)
     result.push_back(
-        {(static_cast<double>(i) + 0.5) / static_cast<double>(count), shorten(names[i], 24)});
+        {1 - (static_cast<double>(i) + 0.5) / static_cast<double>(count), shorten(names[i], 24)});
   return result;
 }
 
@@ -69,7 +70,8 @@ SvgDrawing draw_svg(const HeatMap& full, double width) {
   plot.height = plot.width * std::clamp(shape, 0.3, 1.0);
   std::vector<LegendEntry> legend;
   for (size_t i = 0; i < map.categories.size(); ++i)
-    legend.push_back({map.categories[i], static_cast<int>(i), true});
+    legend.push_back(
+        {.name = map.categories[i], .box = true, .fill = hex(series_colour(static_cast<int>(i)))});
   plot.top = draw_legend(body, legend, 8, width - 16, 0) + 10;
 
   Axis x_shown = x;

@@ -49,8 +49,8 @@ void draw_curve(SvgBody& body, const Plot& plot, const Series& series, int index
     return drawable(series.x[i], plot.x.log()) && drawable(series.y[i], plot.y.log());
   };
   const auto dot = [&](size_t i) {
-    body.add(R"(<circle cx="{}" cy="{}" r="2.6" class="f{}"/>)", coordinate(plot.at_x(series.x[i])),
-             coordinate(plot.at_y(series.y[i])), colour);
+    body.add(R"(<circle cx="{}" cy="{}" r="{}" class="f{}"/>)", coordinate(plot.at_x(series.x[i])),
+             coordinate(plot.at_y(series.y[i])), series.markers ? 2.6 : 3.5, colour);
   };
   for_each_run(series.y.size(), whole, [&](size_t begin, size_t end) {
     if (series.line && end - begin > 1) {

@@ -57,8 +57,10 @@ double draw_legend(SvgBody& body, const std::vector<LegendEntry>& entries, doubl
     }
     const int colour = entry.series % kSeriesColours;
     if (entry.box)
-      body.add(R"(<rect x="{}" y="{}" width="12" height="12" rx="2" class="f{}"/>)",
-               coordinate(x + 6), coordinate(y - 6), colour);
+      body.add(R"(<rect x="{}" y="{}" width="12" height="12" rx="2" {}/>)", coordinate(x + 6),
+               coordinate(y - 6),
+               entry.fill.empty() ? fmt::format(R"(class="f{}")", colour)
+                                  : fmt::format(R"(fill="{}")", entry.fill));
     else
       body.add(R"(<path d="M{} {}h{}" class="s{} l"{}/>)", coordinate(x), coordinate(y),
                coordinate(kSample), colour, dash(entry.series, entry.dashed));

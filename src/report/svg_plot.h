@@ -48,6 +48,7 @@ struct LegendEntry {
   int series = 0;
   bool box = false;  // a filled box in place of a line
   bool dashed = false;
+  std::string fill = {};  // of the box, where it does not follow the colour scheme
 };
 
 // Draws rows of entries from `top` down and returns the place below them.
