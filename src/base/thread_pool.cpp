@@ -17,7 +17,7 @@
 namespace agora {
 namespace {
 
-constexpr int kSpins = 20000;  // a few tens of microseconds before a worker sleeps
+constexpr int kSpins = 20000;  // about half a millisecond before a waiting thread sleeps
 
 thread_local bool inside_part = false;
 
@@ -31,6 +31,7 @@ void relax() {
 
 struct ThreadPool::Team {
   std::vector<std::thread> workers;
+  int spins = 0;
   std::mutex submit;  // one run at a time
 
   // The current job; written before `generation` is raised.
@@ -69,7 +70,7 @@ struct ThreadPool::Team {
   void loop() {
     uint64_t seen = 0;
     while (true) {
-      for (int spin = 0; spin < kSpins && generation.load(std::memory_order_acquire) == seen;
+      for (int spin = 0; spin < spins && generation.load(std::memory_order_acquire) == seen;
            ++spin) {
         relax();
       }
@@ -98,6 +99,8 @@ struct ThreadPool::Team {
 
 ThreadPool::ThreadPool(int threads) : team_(std::make_unique<Team>()) {
   CHECK(threads >= 1, "threads is {}", threads);
+  // Where threads outnumber the cores, one that spins keeps another from its work.
+  team_->spins = threads <= hardware_threads() ? kSpins : 0;
   for (int i = 1; i < threads; ++i)
     team_->workers.emplace_back([team = team_.get()] { team->loop(); });
 }
@@ -127,7 +130,7 @@ void ThreadPool::run_erased(int64_t parts, void* context, void (*call)(void*, in
   team.busy.store(static_cast<int>(team.workers.size()), std::memory_order_relaxed);
   team.start_generation();
   team.work();
-  for (int spin = 0; spin < kSpins && team.busy.load(std::memory_order_acquire) > 0; ++spin)
+  for (int spin = 0; spin < team.spins && team.busy.load(std::memory_order_acquire) > 0; ++spin)
     relax();
   if (team.busy.load(std::memory_order_acquire) > 0) {
     std::unique_lock lock(team.sleep_mutex);

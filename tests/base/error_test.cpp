@@ -1,0 +1,50 @@
+#include "base/error.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "base/text.h"
+
+namespace agora {
+namespace {
+
+TEST(Error, ChecksNameThePlaceAndTheCondition) {
+  EXPECT_NO_THROW(CHECK(1 < 2));
+  const int n = 3;
+  try {
+    CHECK(n < 2, "n is {}", n);
+    FAIL() << "no error";
+  } catch (const UserError&) {
+    FAIL() << "a fault of ours is not the user's mistake";
+  } catch (const Error& error) {
+    const std::string line = error.what();
+    EXPECT_NE(line.find("error_test.cpp"), std::string::npos) << line;
+    EXPECT_NE(line.find("n < 2 does not hold: n is 3"), std::string::npos) << line;
+  }
+}
+
+TEST(Error, UserErrorsAreFormatted) {
+  EXPECT_STREQ(user_error("{}:{}: expected {}", "f", 3, "x").what(), "f:3: expected x");
+  EXPECT_EQ(Interrupted(SIGTERM).signal(), SIGTERM);
+}
+
+TEST(Error, SuggestsTheNearestName) {
+  const std::vector<std::string> names{"regretnet", "algnet", "vcg"};
+  EXPECT_EQ(suggestion("regretnt", names), " (did you mean 'regretnet'?)");
+  EXPECT_EQ(suggestion("algent", names), " (did you mean 'algnet'?)");
+  EXPECT_EQ(suggestion("vgc", names), " (did you mean 'vcg'?)");
+  EXPECT_EQ(suggestion("something else", names), "");
+  EXPECT_EQ(suggestion("x", {}), "");
+}
+
+TEST(Text, PrintableIsOneShortLine) {
+  EXPECT_EQ(printable("plain"), "plain");
+  EXPECT_EQ(printable(std::string_view("a\n\0\xff", 4)), "a\\x0a\\x00\\xff");
+  EXPECT_EQ(printable(std::string(50, 'x')), std::string(40, 'x') + "...");
+  EXPECT_EQ(trimmed(" \t a b \t"), "a b");
+  EXPECT_EQ(trimmed("  "), "");
+}
+
+}  // namespace
+}  // namespace agora
