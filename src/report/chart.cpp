@@ -14,8 +14,10 @@ Histogram histogram(const std::vector<double>& samples, int bins) {
   if (finite.empty()) return result;
   const auto [low_at, high_at] = std::minmax_element(finite.begin(), finite.end());
   double low = *low_at, high = *high_at;
-  if (low == high) {
-    const double half = low == 0 ? 0.5 : std::abs(low) * 0.05;
+  // Samples that differ by less than a bin can resolve count as equal.
+  const double size = std::max(std::abs(low), std::abs(high));
+  if (high / 2 - low / 2 <= 1e-12 * size || size < 1e-290) {
+    const double half = size < 1e-290 ? 0.5 : size * 0.05;
     low -= half;
     high += half;
   }

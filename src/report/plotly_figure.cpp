@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string_view>
 
 #include "report/arrows.h"
@@ -47,9 +49,24 @@ Json axis_layout(const Axis& axis) {
     result["type"] = "log";
     result["exponentformat"] = "power";
   }
-  if (axis.low && axis.high && drawable(*axis.low, axis.log) && drawable(*axis.high, axis.log)) {
-    const auto map = [&](double value) { return axis.log ? std::log10(value) : value; };
-    result["range"] = {map(*axis.low), map(*axis.high)};
+  // An end that is null follows the data.
+  const auto end = [&](const std::optional<double>& value) -> Json {
+    if (!value || !drawable(*value, axis.log)) return nullptr;
+    return axis.log ? std::log10(*value) : *value;
+  };
+  if (axis.low || axis.high) result["range"] = {end(axis.low), end(axis.high)};
+  return result;
+}
+
+// Names for `count` places. plotly would put equal names at one place: an invisible character
+// keeps them apart.
+Json place_names(const std::vector<std::string>& names, size_t count) {
+  Json result = Json::array();
+  std::set<std::string> taken;
+  for (size_t i = 0; i < count; ++i) {
+    std::string name = i < names.size() ? plain(names[i]) : std::to_string(i + 1);
+    while (name.empty() || !taken.insert(name).second) name += "\u200b";
+    result.push_back(name);
   }
   return result;
 }
@@ -149,15 +166,16 @@ Json figure(const HeatMap& full) {
     return result;
   };
   const HeatColours colours(full);
-  Json trace = {
-      {"type", "heatmap"},
-      {"z", rows},
-      {"x", map.column_names.empty() ? middles(map.x, map.columns) : names(map.column_names)},
-      {"y", map.row_names.empty() ? middles(map.y, map.rows) : names(map.row_names)},
-      {"colorscale", map_colours()},
-      {"zmin", number(colours.scale().low())},
-      {"zmax", number(colours.scale().high())},
-      {"colorbar", colour_bar(map.value_title)}};
+  Json trace = {{"type", "heatmap"},
+                {"z", rows},
+                {"x", map.column_names.empty() ? middles(map.x, map.columns)
+                                               : place_names(map.column_names, map.columns)},
+                {"y", map.row_names.empty() ? middles(map.y, map.rows)
+                                            : place_names(map.row_names, map.rows)},
+                {"colorscale", map_colours()},
+                {"zmin", number(colours.scale().low())},
+                {"zmax", number(colours.scale().high())},
+                {"colorbar", colour_bar(map.value_title)}};
   const auto count = static_cast<int64_t>(map.categories.size());
   if (count > 0) {
     Json steps = Json::array(), places = Json::array();
@@ -192,8 +210,9 @@ Json figure(const HeatMap& full) {
 
 Json figure(const BarChart& chart) {
   Json data = Json::array();
-  Json names = Json::array();
-  for (const std::string& name : chart.groups) names.push_back(plain(name));
+  size_t groups = chart.groups.size();
+  for (const Bars& bars : chart.bars) groups = std::max(groups, bars.heights.size());
+  const Json names = place_names(chart.groups, groups);
   for (size_t i = 0; i < chart.bars.size(); ++i) {
     const Bars& bars = chart.bars[i];
     Json trace = {{"type", "bar"},

@@ -149,7 +149,8 @@ double text_width(std::string_view text) {
 
 std::string coordinate(double value) {
   if (!std::isfinite(value)) return "0";
-  std::string text = fmt::format("{:.2f}", value);
+  constexpr double kFar = 1e5;  // beyond it renderers lose precision, and nothing is visible
+  std::string text = fmt::format("{:.2f}", std::clamp(value, -kFar, kFar));
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;

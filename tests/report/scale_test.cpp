@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "report/thin.h"
 
@@ -78,6 +79,10 @@ TEST(Histogram, CountsEverySampleOnce) {
   EXPECT_EQ(result.counts, (std::vector<double>{2, 3}));
   EXPECT_EQ(histogram({4, 4, 4}, 3).counts, (std::vector<double>{0, 3, 0}));
   EXPECT_TRUE(histogram({}).counts.empty());
+  for (const double odd : {5e-324, 1e-300, 1e308}) {
+    const Histogram bins = histogram({0, odd, -odd}, 10);
+    EXPECT_EQ(std::accumulate(bins.counts.begin(), bins.counts.end(), 0.0), 3) << odd;
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.h"
 #include "report/demo_page.h"
@@ -77,6 +78,21 @@ TEST(Svg, StrangeNumbersAreGaps) {
                            .values = strange,
                            .moves = strange,
                            .path = {-5, 100}});
+}
+
+TEST(Svg, FixedAxesHoldFarPoints) {
+  LineChart chart{.title = "far", .x = {.high = 2}, .y = {.low = 0, .high = 1}};
+  chart.series.push_back({"", {0, 1, 2}, {0.5, 1e200, -1e200}});
+  expect_sound(chart);
+  EXPECT_LT(render_svg(chart).size(), 10'000u);
+  const auto figure = nlohmann::json::parse(plotly_figure(chart));
+  EXPECT_EQ(figure["layout"]["xaxis"]["range"].dump(), "[null,2.0]");
+}
+
+TEST(Plotly, EqualNamesStayApart) {
+  const BarChart chart{.groups = {"a", "a", ""}, .bars = {{"b", {1, 2, 3, 4}}}};
+  const auto names = nlohmann::json::parse(plotly_figure(chart))["data"][0]["x"];
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 4u);
 }
 
 TEST(Svg, GapsBreakLines) {
