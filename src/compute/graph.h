@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <span>
@@ -68,7 +69,7 @@ enum class Op : uint8_t {
   kSoftmax,     // ints: axis
   kLogSoftmax,  // ints: axis
   // Products.
-  kMatmul,  // (..., k) x shared (k, n); ints: 1 if the weight is used transposed
+  kMatmul,  // (..., k) x shared (k, n)
   kOuter,   // (rows, s..., k), (rows, s..., n) -> shared (k, n): summed over rows and s
   // Images: (rows, height, width, channels).
   kConv,          // inputs: x, w (3, 3, in, out)
@@ -87,11 +88,11 @@ enum class Storage : uint8_t { kReal, kIndex, kByte };  // how an input is hande
 
 struct Node {
   Op op{};
-  std::vector<int32_t> inputs;
-  Shape shape;
-  std::vector<int64_t> ints;
-  std::vector<double> data;  // kConstant: one value or all; kInput: the scale of bytes
-  std::string name;          // of inputs and variables, and what .named() gave
+  std::vector<int32_t> inputs{};
+  Shape shape{};
+  std::vector<int64_t> ints{};
+  std::vector<double> data{};  // kConstant: one value or all; kInput: the scale of bytes
+  std::string name{};          // of inputs and variables, and what .named() gave
   Storage storage = Storage::kReal;
   bool trainable = false;
 };
@@ -152,7 +153,7 @@ class Graph {
 
  private:
   Tensor add_named(Node node);
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // references stay valid while recording
   std::vector<Loop> loops_;
   std::vector<std::pair<int32_t, Initializer>> initializers_;
   int32_t inverse_rows_ = -1;

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/safetensors.h"
 #include "compute/graph.h"
+#include "compute/memory_block.h"
 
 namespace agora::compute {
 
@@ -18,7 +20,6 @@ class Variables {
  public:
   // All variables that the graph has now; row-local ones get `rows` rows.
   Variables(const Graph& graph, Type type = Type::kFloat32, int64_t rows = 0);
-  ~Variables();
   Variables(const Variables&) = delete;
   Variables& operator=(const Variables&) = delete;
 
@@ -36,6 +37,8 @@ class Variables {
   // tensor is missing, superfluous or of another shape, and nothing is changed then.
   void save(const std::filesystem::path& file) const;
   void load(const std::filesystem::path& file);
+  std::vector<StoredTensor> stored() const;
+  void load(const TensorFile& contents);
 
   Type type() const { return type_; }
   int64_t rows() const { return rows_; }
@@ -43,13 +46,11 @@ class Variables {
   // For executors: `current` is read during a run, `next` is written, commit swaps them.
   struct Entry {
     int32_t node;
-    std::string name;
-    Shape shape;
-    int64_t count;
-    void* current;
-    void* next;
-    uint64_t version;  // raised whenever the values change
-    Initializer initial;
+    std::string name{};
+    Shape shape{};
+    int64_t count;  // with all rows
+    MemoryBlock current, next;
+    Initializer initial{};
   };
   int64_t find(std::string_view name) const;  // index of an entry, or an error
   Entry& entry(int64_t index) { return entries_[static_cast<size_t>(index)]; }

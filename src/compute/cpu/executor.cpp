@@ -1,0 +1,386 @@
+#include "compute/executor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "base/error.h"
+#include "compute/cpu/elementwise.h"
+#include "compute/cpu/kernels.h"
+#include "compute/cpu/shared_part.h"
+#include "compute/cpu/tile_steps.h"
+
+namespace agora::compute::cpu {
+namespace {
+
+constexpr int64_t kTileBytes = 512 << 10;  // half of a core's L2: what a tile may touch
+constexpr int64_t kMaxParts = 8;
+
+int64_t choose_lanes(const Plan& plan, int64_t rows, int64_t width) {
+  for (const int64_t lanes : {64, 32}) {
+    const bool fits = plan.scratch_features * lanes * width <= kTileBytes;
+    if (fits && rows >= 2 * lanes) return lanes;
+  }
+  return kLaneStep;
+}
+
+template <typename Real>
+class CpuExecutor final : public Executor {
+ public:
+  CpuExecutor(const Plan& plan, Variables& variables, const ExecutorOptions& options)
+      : plan_(plan), variables_(variables), capacity_(options.rows) {
+    pool_ = options.pool;
+    lanes_ = options.lanes > 0 ? options.lanes : choose_lanes(plan, capacity_, sizeof(Real));
+    CHECK(lanes_ % kLaneStep == 0, "{} lanes", lanes_);
+    tiles_ = (capacity_ + lanes_ - 1) / lanes_;
+    parts_ = std::min(tiles_, options.parts > 0 ? options.parts : kMaxParts);
+    allocate();
+    for (const Phase& phase : plan.phases) {
+      CompiledPhase it;
+      it.shared = std::make_unique<SharedPart<Real>>(plan, phase);
+      for (const Step& step : phase.rows) it.rows.push_back(compile(step));
+      phases_.push_back(std::move(it));
+    }
+    workers_ = std::make_unique<Worker[]>(static_cast<size_t>(parts_));
+    for (int64_t k = 0; k < parts_; ++k) {
+      workers_[static_cast<size_t>(k)].memory =
+          MemoryBlock((plan.scratch_features * lanes_ + workspace_ + kRegisters * kChunk) *
+                          static_cast<int64_t>(sizeof(Real)),
+                      "the tiles of a program");
+    }
+  }
+
+  void set(size_t input, std::span<const float> values) override { assign(input, values); }
+  void set(size_t input, std::span<const double> values) override { assign(input, values); }
+  void set(size_t input, std::span<const int32_t> values) override { assign(input, values); }
+  void set(size_t input, std::span<const uint8_t> values) override {
+    if (host_inputs_[input].bytes != nullptr) {
+      std::copy(values.begin(), values.end(), input_memory_[input].template as<uint8_t>());
+    } else {
+      assign(input, values);
+    }
+  }
+
+  void run(int64_t rows) override { execute(rows, nullptr); }
+
+  std::optional<int32_t> first_non_finite(int64_t rows) override {
+    int32_t node = -1;
+    execute(rows, &node);
+    if (node < 0) return std::nullopt;
+    return node;
+  }
+
+  void commit(int64_t rows) override {
+    for (size_t k = 0; k < plan_.variables.size(); ++k) {
+      const PlannedVariable& it = plan_.variables[k];
+      if (!it.updated) continue;
+      if (is_row_local(it.shape) && rows < variables_.rows()) {  // rows that did not take part
+        const int64_t done = rows * feature_count(it.shape);
+        const Variables::Entry& entry = variables_.entry(entry_[k]);
+        std::copy(current_[k] + done, current_[k] + entry.count, next_[k] + done);
+      }
+      variables_.commit(entry_[k]);
+    }
+  }
+
+  double scalar(size_t output) const override {
+    return static_cast<double>(*shared_output(output));
+  }
+  void read(size_t output, std::span<float> values) const override { give(output, values); }
+  void read(size_t output, std::span<double> values) const override { give(output, values); }
+
+  int64_t lanes() const override { return lanes_; }
+  int64_t memory_bytes() const override {
+    int64_t bytes = shared_.bytes() + kept_.bytes() + partial_.bytes();
+    for (const MemoryBlock& it : input_memory_) bytes += it.bytes();
+    for (const MemoryBlock& it : output_memory_) bytes += it.bytes();
+    for (int64_t k = 0; k < parts_; ++k) bytes += workers_[static_cast<size_t>(k)].memory.bytes();
+    return bytes;
+  }
+
+ private:
+  struct RowStep {
+    StepKind kind = StepKind::kOperation;
+    int32_t node = -1;
+    std::unique_ptr<Group<Real>> group;
+    std::unique_ptr<Runnable<Real>> operation;
+    Place place;  // of a load, a store or a loop counter
+    int64_t features = 0;
+    std::vector<int64_t> offsets;  // of a store
+    int32_t index = -1;
+    bool variable = false;
+    int64_t times = 1;
+    std::vector<RowStep> body;
+    std::vector<std::pair<Place, std::vector<int64_t>>> checked;  // results, for checking mode
+  };
+  struct CompiledPhase {
+    std::unique_ptr<SharedPart<Real>> shared;
+    std::vector<RowStep> rows;
+  };
+  struct Worker {
+    MemoryBlock memory;
+    std::atomic<bool> busy{false};
+  };
+
+  void allocate() {
+    constexpr int64_t width = sizeof(Real);
+    shared_ = MemoryBlock(plan_.shared_elements * width, "shared tensors");
+    kept_ = MemoryBlock(plan_.kept_features * lanes_ * tiles_ * width, "tensors kept per row");
+    for (const Phase& phase : plan_.phases) {
+      partial_size_ = std::max(partial_size_, phase.partial_end - phase.partial_begin);
+    }
+    partial_ = MemoryBlock(partial_size_ * parts_ * width, "partial sums");
+    for (const PlannedConstant& it : plan_.constants) {
+      std::transform(it.values.begin(), it.values.end(), shared_.as<Real>() + it.offset,
+                     [](double value) { return static_cast<Real>(value); });
+    }
+    for (const PlannedInput& it : plan_.inputs) {
+      const bool rows = is_row_local(it.shape), bytes = it.storage == Storage::kByte;
+      const int64_t count = rows ? feature_count(it.shape) * capacity_ : 0;
+      input_memory_.emplace_back(count * (bytes ? 1 : width), "inputs");
+      HostRows<Real> host;
+      host.values = input_memory_.back().template as<Real>();
+      if (bytes && rows) host.bytes = input_memory_.back().template as<uint8_t>();
+      host.scale = static_cast<Real>(it.scale);
+      host_inputs_.push_back(host);
+    }
+    for (const PlannedOutput& it : plan_.outputs) {
+      const bool rows = is_row_local(it.shape);
+      output_memory_.emplace_back(rows ? feature_count(it.shape) * capacity_ * width : 0,
+                                  "outputs");
+    }
+    for (const PlannedVariable& it : plan_.variables) entry_.push_back(variables_.find(it.name));
+    current_.resize(entry_.size());
+    next_.resize(entry_.size());
+  }
+
+  RowStep compile(const Step& step) {
+    RowStep it;
+    it.kind = step.kind;
+    it.node = step.node;
+    it.index = step.index;
+    it.variable = step.variable;
+    it.times = step.times;
+    switch (step.kind) {
+      case StepKind::kElementwise:
+        it.group = std::make_unique<Group<Real>>(plan_, step, lanes_);
+        break;
+      case StepKind::kLoadRows:
+        it.place = place_of(plan_, step.outputs[0], lanes_);
+        it.features = step.outputs[0].count();
+        break;
+      case StepKind::kStoreRows:
+        it.place = place_of(plan_, step.inputs[0], lanes_);
+        it.offsets = offsets_of(step.inputs[0].shape, step.inputs[0].strides, lanes_);
+        break;
+      case StepKind::kLoop:
+        it.place = place_of(plan_, step.outputs[0], lanes_);
+        for (const Step& inner : step.body) it.body.push_back(compile(inner));
+        break;
+      case StepKind::kOperation:
+        it.operation = make_operation<Real>(plan_, step, lanes_);
+        workspace_ = std::max(workspace_, it.operation->workspace());
+        if (step.outputs[0].rows) {
+          const View& y = step.outputs[0];
+          it.checked.emplace_back(place_of(plan_, y, lanes_),
+                                  offsets_of(y.shape, y.strides, lanes_));
+        }
+        break;
+    }
+    return it;
+  }
+
+  template <typename From>
+  void assign(size_t input, std::span<const From> values) {
+    const PlannedInput& it = plan_.inputs[input];
+    Real* const to =
+        is_row_local(it.shape) ? host_inputs_[input].values : shared_.as<Real>() + it.offset;
+    CHECK(host_inputs_[input].bytes == nullptr, "input '{}' takes bytes", it.name);
+    const Real scale = host_inputs_[input].scale;
+    std::transform(values.begin(), values.end(), to,
+                   [scale](From value) { return static_cast<Real>(value) * scale; });
+  }
+
+  const Real* shared_output(size_t output) const {
+    const View& view = plan_.outputs[output].view;
+    return shared_.as<Real>() + plan_.buffers[static_cast<size_t>(view.buffer)].offset;
+  }
+
+  template <typename To>
+  void give(size_t output, std::span<To> values) const {
+    const Real* const from = is_row_local(plan_.outputs[output].shape)
+                                 ? output_memory_[output].template as<Real>()
+                                 : shared_output(output);
+    std::transform(from, from + values.size(), values.begin(),
+                   [](Real value) { return static_cast<To>(value); });
+  }
+
+  void execute(int64_t rows, int32_t* non_finite) {
+    for (size_t k = 0; k < entry_.size(); ++k) {
+      current_[k] = variables_.entry(entry_[k]).current.template as<Real>();
+      next_[k] = variables_.entry(entry_[k]).next.template as<Real>();
+    }
+    if (plan_.inverse_rows >= 0) {
+      shared_.as<Real>()[plan_.inverse_rows] = Real(1) / static_cast<Real>(rows);
+    }
+    for (size_t k = 0; k < phases_.size(); ++k) {
+      Context<Real> context = base_context();
+      context.non_finite = non_finite;
+      if (k > 0) combine(plan_.phases[k - 1], context);
+      phases_[k].shared->run(context, *pool_);
+      run_rows(k, rows, non_finite);
+      if (non_finite != nullptr && *non_finite >= 0) return;
+    }
+  }
+
+  Context<Real> base_context() const {
+    Context<Real> context;
+    context.shared = shared_.as<Real>();
+    context.current = current_.data();
+    context.next = next_.data();
+    return context;
+  }
+
+  // A fixed number of parts, each a fixed run of tiles: the sums do not depend on the threads.
+  void run_rows(size_t k, int64_t rows, int32_t* non_finite) {
+    const Phase& phase = plan_.phases[k];
+    if (phases_[k].rows.empty()) return;
+    const int64_t tiles = (rows + lanes_ - 1) / lanes_;
+    const auto part_body = [&](int64_t part) {
+      if (non_finite != nullptr && *non_finite >= 0) return;
+      Worker& worker = acquire(part);
+      Context<Real> context = base_context();
+      Real* memory = worker.memory.template as<Real>();
+      context.scratch = memory;
+      context.registers = memory + plan_.scratch_features * lanes_;
+      context.workspace = context.registers + kRegisters * kChunk;
+      context.non_finite = non_finite;
+      Real* const sums = partial_.as<Real>() + part * partial_size_;
+      std::fill_n(sums, phase.partial_end - phase.partial_begin, Real(0));
+      context.partial = sums - phase.partial_begin;
+      const Range range = part_range(tiles, part, parts_);
+      for (int64_t tile = range.begin; tile < range.end; ++tile) {
+        context.first_row = tile * lanes_;
+        context.rows = std::min(lanes_, rows - context.first_row);
+        context.kept = kept_.as<Real>() + tile * plan_.kept_features * lanes_;
+        run_steps(phases_[k].rows, context);
+      }
+      worker.busy.store(false, std::memory_order_release);
+    };
+    if (non_finite != nullptr) {
+      for (int64_t part = 0; part < parts_; ++part) part_body(part);
+    } else {
+      pool_->run(parts_, part_body);
+    }
+  }
+
+  // Memory that this thread used last, if it is free: it may still be in the thread's cache.
+  Worker& acquire(int64_t part) {
+    thread_local int64_t last = 0;
+    const int64_t first = std::min(last, parts_ - 1);
+    for (int64_t k = 0; k < parts_; ++k) {
+      const int64_t candidate = (first + k) % parts_;
+      Worker& worker = workers_[static_cast<size_t>(candidate)];
+      if (!worker.busy.exchange(true, std::memory_order_acquire)) {
+        last = candidate;
+        return worker;
+      }
+    }
+    CHECK(false, "part {} finds no memory", part);
+  }
+
+  void run_steps(const std::vector<RowStep>& steps, const Context<Real>& context) const {
+    for (const RowStep& step : steps) {
+      switch (step.kind) {
+        case StepKind::kElementwise:
+          step.group->run(context);
+          break;
+        case StepKind::kOperation:
+          step.operation->run(context);
+          if (context.non_finite != nullptr) check(step, context);
+          break;
+        case StepKind::kLoop:
+          for (int64_t round = 1; round <= step.times; ++round) {
+            std::fill_n(context.at(step.place), lanes_, static_cast<Real>(round));
+            run_steps(step.body, context);
+          }
+          break;
+        case StepKind::kLoadRows: {
+          const size_t index = static_cast<size_t>(step.index);
+          HostRows<Real> host;
+          if (step.variable) {
+            host.values = current_[index];
+          } else {
+            host = host_inputs_[index];
+          }
+          load_rows(host, step.features, lanes_, context, context.at(step.place));
+          break;
+        }
+        case StepKind::kStoreRows: {
+          const size_t index = static_cast<size_t>(step.index);
+          Real* const host =
+              step.variable ? next_[index] : output_memory_[index].template as<Real>();
+          store_rows(context.at(step.place), step.offsets, lanes_, context, host);
+          break;
+        }
+      }
+    }
+  }
+
+  void check(const RowStep& step, const Context<Real>& context) const {
+    for (const auto& [place, offsets] : step.checked) {
+      for (const int64_t offset : offsets) {
+        const Real* const values = context.at(place) + offset;
+        const bool finite = std::all_of(values, values + context.rows,
+                                        [](Real value) { return std::isfinite(value); });
+        if (!finite && *context.non_finite < 0) *context.non_finite = step.node;
+      }
+    }
+  }
+
+  void combine(const Phase& phase, const Context<Real>& context) {
+    const int64_t size = phase.partial_end - phase.partial_begin;
+    if (size == 0) return;
+    Real* const to = context.shared + phase.partial_begin;
+    const auto piece = [&](int64_t begin, int64_t end) {
+      const Real* from = partial_.as<Real>();
+      std::copy(from + begin, from + end, to + begin);
+      for (int64_t part = 1; part < parts_; ++part) {
+        from += partial_size_;
+        for (int64_t k = begin; k < end; ++k) to[k] += from[k];
+      }
+    };
+    constexpr int64_t kPiece = 2048;
+    const int64_t pieces = (size + kPiece - 1) / kPiece;
+    if (pieces < 4) {
+      piece(0, size);
+    } else {
+      pool_->run(pieces, [&](int64_t k) { piece(k * kPiece, std::min(size, (k + 1) * kPiece)); });
+    }
+  }
+
+  const Plan& plan_;
+  Variables& variables_;
+  ThreadPool* pool_;
+  int64_t capacity_, lanes_, tiles_, parts_;
+  int64_t partial_size_ = 0, workspace_ = 0;
+  MemoryBlock shared_, kept_, partial_;
+  std::vector<MemoryBlock> input_memory_, output_memory_;
+  std::vector<HostRows<Real>> host_inputs_;
+  std::vector<int64_t> entry_;  // of each planned variable in Variables
+  std::vector<Real*> current_, next_;
+  std::vector<CompiledPhase> phases_;
+  std::unique_ptr<Worker[]> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_executor(const Plan& plan, Variables& variables,
+                                        const ExecutorOptions& options) {
+  if (variables.type() == Type::kFloat64) {
+    return std::make_unique<CpuExecutor<double>>(plan, variables, options);
+  }
+  return std::make_unique<CpuExecutor<float>>(plan, variables, options);
+}
+
+}  // namespace agora::compute::cpu

@@ -1,0 +1,89 @@
+#include "compute/cpu/shared_part.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+
+namespace agora::compute::cpu {
+
+template <typename Real>
+SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
+  constexpr int64_t kPiece = 8;          // chunks of a group that one task takes
+  constexpr int64_t kWorthThreads = 16;  // chunks of a wave
+  std::map<int32_t, size_t> ready;       // the wave after which a buffer is written
+  std::vector<int64_t> chunks;
+  for (const Step& step : phase.shared) {
+    size_t wave = 0;
+    // Pieces of one buffer (of a concatenation) are written one after another.
+    for (const std::vector<View>* views : {&step.inputs, &step.outputs}) {
+      for (const View& view : *views) {
+        const auto written = ready.find(view.buffer);
+        if (!view.uniform && written != ready.end()) wave = std::max(wave, written->second);
+      }
+    }
+    for (const View& output : step.outputs) ready[output.buffer] = wave + 1;
+    if (waves_.size() <= wave) {
+      waves_.resize(wave + 1);
+      chunks.resize(wave + 1);
+    }
+    std::vector<Task>& tasks = waves_[wave].tasks;
+    if (step.kind == StepKind::kElementwise) {
+      groups_.push_back(std::make_unique<Group<Real>>(plan, step, 1));
+      const int64_t count = groups_.back()->chunks();
+      for (int64_t begin = 0; begin < count; begin += kPiece) {
+        Task task;
+        task.group = groups_.back().get();
+        task.begin = begin;
+        task.end = std::min(count, begin + kPiece);
+        tasks.push_back(task);
+      }
+      chunks[wave] += count;
+    } else {
+      CHECK(step.kind == StepKind::kOperation, "a row step in the shared part");
+      operations_.push_back(make_operation<Real>(plan, step, 1));
+      Task task;
+      task.operation = operations_.back().get();
+      task.node = step.node;
+      task.result = place_of(plan, step.outputs[0], 1);
+      task.count = step.outputs[0].dense() ? step.outputs[0].count() : 0;
+      tasks.push_back(task);
+      chunks[wave] += (step.outputs[0].count() + kChunk - 1) / kChunk;
+    }
+  }
+  for (size_t k = 0; k < waves_.size(); ++k) waves_[k].parallel = chunks[k] >= kWorthThreads;
+}
+
+template <typename Real>
+void SharedPart<Real>::run_task(const Task& task, Context<Real> context) const {
+  alignas(64) Real registers[kRegisters * kChunk];
+  context.registers = registers;
+  if (task.group != nullptr) {
+    task.group->run(context, task.begin, task.end);
+    return;
+  }
+  task.operation->run(context);
+  if (context.non_finite == nullptr || *context.non_finite >= 0) return;
+  const Real* const values = context.at(task.result);
+  const bool finite =
+      std::all_of(values, values + task.count, [](Real value) { return std::isfinite(value); });
+  if (!finite) *context.non_finite = task.node;
+}
+
+template <typename Real>
+void SharedPart<Real>::run(Context<Real> context, ThreadPool& pool) const {
+  for (const Wave& wave : waves_) {
+    if (wave.parallel && context.non_finite == nullptr) {
+      pool.run(static_cast<int64_t>(wave.tasks.size()),
+               [&](int64_t k) { run_task(wave.tasks[static_cast<size_t>(k)], context); });
+    } else {
+      for (const Task& task : wave.tasks) run_task(task, context);
+    }
+  }
+}
+
+template class SharedPart<float>;
+template class SharedPart<double>;
+
+}  // namespace agora::compute::cpu

@@ -1,0 +1,555 @@
+#include "compute/cpu/tile_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "compute/cpu/gemm.h"
+#include "compute/cpu/kernels.h"
+#include "compute/cpu/simd.h"
+#include "compute/cpu/vector_math.h"
+
+namespace agora::compute::cpu {
+
+std::vector<int64_t> offsets_of(const Shape& shape, const std::vector<int64_t>& strides,
+                                int64_t scale) {
+  std::vector<int64_t> offsets{0};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<int64_t> finer;
+    finer.reserve(offsets.size() * static_cast<size_t>(shape[axis]));
+    for (const int64_t offset : offsets) {
+      for (int64_t k = 0; k < shape[axis]; ++k) finer.push_back(offset + k * strides[axis] * scale);
+    }
+    offsets = std::move(finer);
+  }
+  return offsets;
+}
+
+namespace {
+
+// The lanes of a step: those of the tile, or one value of the shared part.
+int64_t width_of(const View& view, int64_t lanes) { return view.rows ? lanes : 1; }
+
+std::vector<int64_t> all_offsets(const View& view, int64_t lanes) {
+  return offsets_of(view.shape, view.strides, width_of(view, lanes));
+}
+
+// Offsets of all but the last axis.
+std::vector<int64_t> outer_offsets(const View& view, int64_t lanes) {
+  return offsets_of(Shape(view.shape.begin(), view.shape.end() - 1),
+                    std::vector<int64_t>(view.strides.begin(), view.strides.end() - 1),
+                    width_of(view, lanes));
+}
+
+int64_t last_stride(const View& view, int64_t lanes) {
+  return view.shape.back() == 1 ? lanes : view.strides.back() * lanes;
+}
+
+Activation activation_of(Op op) {
+  switch (op) {
+    case Op::kTanh:
+      return Activation::kTanh;
+    case Op::kRelu:
+      return Activation::kRelu;
+    case Op::kSigmoid:
+      return Activation::kSigmoid;
+    case Op::kSoftplus:
+      return Activation::kSoftplus;
+    default:
+      return Activation::kNone;
+  }
+}
+
+template <typename Real>
+class Copy final : public Runnable<Real> {
+ public:
+  Copy(const Plan& plan, const Step& step, int64_t lanes)
+      : to_(place_of(plan, step.outputs[0], lanes)),
+        to_offsets_(all_offsets(step.outputs[0], lanes)),
+        width_(width_of(step.outputs[0], lanes)) {
+    fill_ = step.inputs.empty() || step.inputs[0].uniform;
+    if (fill_) {
+      value_ = step.inputs.empty() ? Real(0) : static_cast<Real>(step.inputs[0].value);
+      return;
+    }
+    from_ = place_of(plan, step.inputs[0], lanes);
+    splat_ = !step.inputs[0].rows;
+    from_offsets_ = all_offsets(step.inputs[0], lanes);
+  }
+  void run(const Context<Real>& context) const override {
+    Real* const to = context.at(to_);
+    const Real* const from = fill_ ? nullptr : context.at(from_);
+    for (size_t k = 0; k < to_offsets_.size(); ++k) {
+      Real* const target = to + to_offsets_[k];
+      if (fill_) {
+        std::fill_n(target, width_, value_);
+      } else if (splat_) {
+        std::fill_n(target, width_, from[from_offsets_[k]]);
+      } else {
+        std::copy_n(from + from_offsets_[k], width_, target);
+      }
+    }
+  }
+
+ private:
+  Place to_, from_;
+  std::vector<int64_t> to_offsets_, from_offsets_;
+  int64_t width_;
+  bool fill_, splat_ = false;
+  Real value_ = 0;
+};
+
+// Sums and maxima along axes: vectors of lanes for tiles, single values for shared tensors.
+template <typename Real>
+class Reduce final : public Runnable<Real> {
+ public:
+  Reduce(const Plan& plan, const Step& step, int64_t lanes)
+      : from_(place_of(plan, step.inputs[0], lanes)),
+        to_(place_of(plan, step.outputs[0], lanes)),
+        width_(width_of(step.outputs[0], lanes)),
+        maximum_(step.op == Op::kMaximum) {
+    const View& x = step.inputs[0];
+    Shape kept = x.shape, reduced(x.shape.size(), 1);
+    for (const int64_t axis : step.ints) {
+      std::swap(kept[static_cast<size_t>(axis)], reduced[static_cast<size_t>(axis)]);
+    }
+    starts_ = offsets_of(kept, x.strides, width_);
+    steps_ = offsets_of(reduced, x.strides, width_);
+    contiguous_ = width_ == 1;
+    for (size_t k = 0; k < steps_.size(); ++k) {
+      contiguous_ = contiguous_ && steps_[k] == static_cast<int64_t>(k);
+    }
+    if (contiguous_) steps_.resize(1);
+    count_ = feature_count(reduced);
+  }
+  void run(const Context<Real>& context) const override {
+    const Real* const from = context.at(from_);
+    Real* const to = context.at(to_);
+    for (size_t k = 0; k < starts_.size(); ++k) {
+      const Real* const start = from + starts_[k];
+      if (contiguous_) {
+        to[k] = along(start);
+      } else if (width_ == 1) {
+        Real total = start[steps_[0]];
+        for (size_t j = 1; j < steps_.size(); ++j) total = join(total, start[steps_[j]]);
+        to[k] = total;
+      } else {
+        vectors(start, to + static_cast<int64_t>(k) * width_);
+      }
+    }
+  }
+
+ private:
+  Real join(Real a, Real b) const { return maximum_ ? (b > a || b != b ? b : a) : a + b; }
+
+  Real along(const Real* start) const {
+    constexpr int kLanes = Vec<Real>::kLanes;
+    Real lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+      lane[l] = maximum_ ? -std::numeric_limits<Real>::infinity() : Real(0);
+    }
+    for (int64_t k = 0; k < count_; ++k) lane[k % kLanes] = join(lane[k % kLanes], start[k]);
+    Real total = lane[0];
+    for (int l = 1; l < kLanes; ++l) total = join(total, lane[l]);
+    return total;
+  }
+
+  void vectors(const Real* start, Real* to) const {
+    using V = Vec<Real>;
+    for (int64_t lane = 0; lane < width_; lane += V::kLanes) {
+      V total = V::load(start + steps_[0] + lane);
+      if (maximum_) {
+        for (size_t j = 1; j < steps_.size(); ++j) {
+          const V next = V::load(start + steps_[j] + lane);
+          total = select<Real>(next != next, next, max(next, total));
+        }
+      } else {
+        for (size_t j = 1; j < steps_.size(); ++j) total += V::load(start + steps_[j] + lane);
+      }
+      total.store(to + lane);
+    }
+  }
+
+  Place from_, to_;
+  int64_t width_, count_ = 1;
+  bool maximum_, contiguous_ = false;
+  std::vector<int64_t> starts_, steps_;
+};
+
+template <typename Real>
+class Softmax final : public Runnable<Real> {
+ public:
+  Softmax(const Plan& plan, const Step& step, int64_t lanes)
+      : from_(place_of(plan, step.inputs[0], lanes)),
+        to_(place_of(plan, step.outputs[0], lanes)),
+        width_(width_of(step.outputs[0], lanes)),
+        log_(step.op == Op::kLogSoftmax) {
+    const size_t axis = static_cast<size_t>(step.ints[0]);
+    const View &x = step.inputs[0], &y = step.outputs[0];
+    Shape kept = x.shape;
+    kept[axis] = 1;
+    size_ = x.shape[axis];
+    from_step_ = x.strides[axis] * width_;
+    to_step_ = y.strides[axis] * width_;
+    from_starts_ = offsets_of(kept, x.strides, width_);
+    to_starts_ = offsets_of(kept, y.strides, width_);
+  }
+  void run(const Context<Real>& context) const override {
+    using V = Vec<Real>;
+    for (size_t k = 0; k < from_starts_.size(); ++k) {
+      const Real* const from = context.at(from_) + from_starts_[k];
+      Real* const to = context.at(to_) + to_starts_[k];
+      for (int64_t lane = 0; lane < width_; lane += V::kLanes) {
+        const int64_t count = std::min<int64_t>(V::kLanes, width_ - lane);
+        const auto load = [&](const Real* at) {
+          return count == V::kLanes ? V::load(at) : V::load(at, count);
+        };
+        const auto store = [&](V value, Real* at) {
+          count == V::kLanes ? value.store(at) : value.store(at, count);
+        };
+        V top = load(from + lane);
+        for (int64_t j = 1; j < size_; ++j) top = max(top, load(from + j * from_step_ + lane));
+        V total(Real(0));
+        for (int64_t j = 0; j < size_; ++j) {
+          const V shifted = load(from + j * from_step_ + lane) - top;
+          const V power = exp(shifted);
+          total += power;
+          store(log_ ? shifted : power, to + j * to_step_ + lane);
+        }
+        const V last = log_ ? log(total) : V(Real(1)) / total;
+        for (int64_t j = 0; j < size_; ++j) {
+          const V value = load(to + j * to_step_ + lane);
+          store(log_ ? value - last : value * last, to + j * to_step_ + lane);
+        }
+      }
+    }
+  }
+
+ private:
+  Place from_, to_;
+  int64_t width_, size_ = 1, from_step_ = 0, to_step_ = 0;
+  bool log_;
+  std::vector<int64_t> from_starts_, to_starts_;
+};
+
+template <typename Real>
+class Matmul final : public Runnable<Real> {
+ public:
+  Matmul(const Plan& plan, const Step& step, int64_t lanes)
+      : x_(place_of(plan, step.inputs[0], lanes)),
+        w_(place_of(plan, step.inputs[1], lanes)),
+        y_(place_of(plan, step.outputs[0], lanes)),
+        has_bias_(step.bias),
+        outer_(outer_offsets(step.inputs[0], lanes)) {
+    if (has_bias_) bias_ = place_of(plan, step.inputs[2], lanes);
+    const View &x = step.inputs[0], &w = step.inputs[1];
+    job_.x_stride = last_stride(x, lanes);
+    job_.w_in = w.strides[0];
+    job_.w_out = w.strides[1];
+    job_.y_stride = lanes;
+    job_.in = w.shape[0];
+    job_.out = w.shape[1];
+    job_.lanes = lanes;
+    job_.activation = activation_of(step.activation);
+    job_.accumulate = false;
+  }
+  void run(const Context<Real>& context) const override {
+    TileMatmul<Real> job = job_;
+    const Real* const x = context.at(x_);
+    Real* const y = context.at(y_);
+    job.w = context.at(w_);
+    job.bias = has_bias_ ? context.at(bias_) : nullptr;
+    const int64_t size = job.out * job.lanes;
+    for (size_t k = 0; k < outer_.size(); ++k) {
+      job.x = x + outer_[k];
+      job.y = y + static_cast<int64_t>(k) * size;
+      tile_matmul(job);
+    }
+  }
+
+ private:
+  Place x_, w_, bias_, y_;
+  bool has_bias_;
+  std::vector<int64_t> outer_;
+  TileMatmul<Real> job_{};
+};
+
+template <typename Real>
+class SharedMatmul final : public Runnable<Real> {
+ public:
+  SharedMatmul(const Plan& plan, const Step& step)
+      : x_(place_of(plan, step.inputs[0], 1)),
+        w_(place_of(plan, step.inputs[1], 1)),
+        y_(place_of(plan, step.outputs[0], 1)),
+        x_step_(step.inputs[0].strides.back()),
+        w_strides_(step.inputs[1].strides),
+        w_shape_(step.inputs[1].shape),
+        outer_(outer_offsets(step.inputs[0], 1)) {}
+  void run(const Context<Real>& context) const override {
+    const Real *const x = context.at(x_), *const w = context.at(w_);
+    Real* y = context.at(y_);
+    for (const int64_t start : outer_) {
+      std::fill_n(y, w_shape_[1], Real(0));
+      for (int64_t k = 0; k < w_shape_[0]; ++k) {
+        const Real factor = x[start + k * x_step_];
+        for (int64_t o = 0; o < w_shape_[1]; ++o) {
+          y[o] += factor * w[k * w_strides_[0] + o * w_strides_[1]];
+        }
+      }
+      y += w_shape_[1];
+    }
+  }
+
+ private:
+  Place x_, w_, y_;
+  int64_t x_step_;
+  std::vector<int64_t> w_strides_;
+  Shape w_shape_;
+  std::vector<int64_t> outer_;
+};
+
+template <typename Real>
+class Outer final : public Runnable<Real> {
+ public:
+  Outer(const Plan& plan, const Step& step, int64_t lanes)
+      : x_(place_of(plan, step.inputs[0], lanes)),
+        dy_(place_of(plan, step.inputs[1], lanes)),
+        dw_(place_of(plan, step.outputs[0], lanes)),
+        x_outer_(outer_offsets(step.inputs[0], lanes)),
+        dy_outer_(outer_offsets(step.inputs[1], lanes)) {
+    job_.x_stride = last_stride(step.inputs[0], lanes);
+    job_.dy_stride = last_stride(step.inputs[1], lanes);
+    job_.in = step.inputs[0].shape.back();
+    job_.out = step.inputs[1].shape.back();
+    job_.lanes = lanes;
+  }
+  void run(const Context<Real>& context) const override {
+    TileOuter<Real> job = job_;
+    const Real *const x = context.at(x_), *const dy = context.at(dy_);
+    job.dw = context.partial + dw_.offset;
+    job.rows = context.rows;
+    job.scratch = context.workspace;
+    for (size_t k = 0; k < x_outer_.size(); ++k) {
+      job.x = x + x_outer_[k];
+      job.dy = dy + dy_outer_[k];
+      tile_outer(job);
+    }
+  }
+  int64_t workspace() const override { return job_.out * job_.lanes + 64; }
+
+ private:
+  Place x_, dy_, dw_;
+  std::vector<int64_t> x_outer_, dy_outer_;
+  TileOuter<Real> job_{};
+};
+
+template <typename Real>
+class SumRows final : public Runnable<Real> {
+ public:
+  SumRows(const Plan& plan, const Step& step, int64_t lanes)
+      : x_(place_of(plan, step.inputs[0], lanes)),
+        y_(place_of(plan, step.outputs[0], lanes)),
+        offsets_(all_offsets(step.inputs[0], lanes)) {}
+  void run(const Context<Real>& context) const override {
+    using V = Vec<Real>;
+    const Real* const x = context.at(x_);
+    Real* const y = context.partial + y_.offset;
+    for (size_t k = 0; k < offsets_.size(); ++k) {
+      const Real* const row = x + offsets_[k];
+      V total(Real(0));
+      int64_t r = 0;
+      for (; r + V::kLanes <= context.rows; r += V::kLanes) total += V::load(row + r);
+      if (r < context.rows) total += V::load(row + r, context.rows - r);
+      Real lanes[V::kLanes];
+      total.store(lanes);
+      Real sum = 0;
+      for (const Real lane : lanes) sum += lane;
+      y[k] += sum;
+    }
+  }
+
+ private:
+  Place x_, y_;
+  std::vector<int64_t> offsets_;
+};
+
+// Rows of a shared table by index, one-hot rows, and the sums that are their gradients.
+template <typename Real>
+class Indexed final : public Runnable<Real> {
+ public:
+  Indexed(const Plan& plan, const Step& step, int64_t lanes) : op_(step.op), lanes_(lanes) {
+    const bool scatter = op_ == Op::kScatter;
+    const View& index = step.inputs[op_ == Op::kOneHot ? 0 : 1];
+    index_ = place_of(plan, index, lanes);
+    count_ = index.count();
+    y_ = place_of(plan, step.outputs[0], lanes);
+    if (op_ != Op::kOneHot) x_ = place_of(plan, step.inputs[0], lanes);
+    const View& table = scatter ? step.outputs[0] : step.inputs[0];
+    depth_ = op_ == Op::kOneHot ? step.outputs[0].shape.back() : table.shape[0];
+    size_ = op_ == Op::kOneHot ? depth_ : table.count() / depth_;
+    node_ = step.node;
+  }
+  void run(const Context<Real>& context) const override {
+    const Real* const index = context.at(index_);
+    for (int64_t k = 0; k < count_; ++k) {
+      for (int64_t r = 0; r < lanes_; ++r) {
+        const int64_t row = static_cast<int64_t>(index[k * lanes_ + r]);
+        if (!(index[k * lanes_ + r] >= 0) || row >= depth_) {
+          throw user_error("{}: index {} is outside [0, {})", op_name(op_), index[k * lanes_ + r],
+                           depth_);
+        }
+        one(context, k, r, row);
+      }
+    }
+  }
+
+ private:
+  void one(const Context<Real>& context, int64_t k, int64_t r, int64_t row) const {
+    if (op_ == Op::kOneHot) {
+      Real* const y = context.at(y_) + k * depth_ * lanes_ + r;
+      for (int64_t j = 0; j < depth_; ++j) y[j * lanes_] = j == row ? Real(1) : Real(0);
+    } else if (op_ == Op::kGather) {
+      const Real* const table = context.at(x_) + row * size_;
+      Real* const y = context.at(y_) + k * size_ * lanes_ + r;
+      for (int64_t j = 0; j < size_; ++j) y[j * lanes_] = table[j];
+    } else if (r < context.rows) {
+      const Real* const values = context.at(x_) + k * size_ * lanes_ + r;
+      Real* const table = context.partial + y_.offset + row * size_;
+      for (int64_t j = 0; j < size_; ++j) table[j] += values[j * lanes_];
+    }
+  }
+
+  Op op_;
+  int64_t lanes_, count_ = 0, depth_ = 0, size_ = 0;
+  int32_t node_ = -1;
+  Place index_, x_, y_;
+};
+
+template <typename Real>
+class Image final : public Runnable<Real> {
+ public:
+  Image(const Plan& plan, const Step& step, int64_t lanes)
+      : op_(step.op),
+        lanes_(lanes),
+        a_(place_of(plan, step.inputs[0], lanes)),
+        y_(place_of(plan, step.outputs[0], lanes)),
+        a_shape_(step.inputs[0].shape) {
+    if (step.inputs.size() > 1) {
+      b_ = place_of(plan, step.inputs[1], lanes);
+      b_shape_ = step.inputs[1].shape;
+    }
+  }
+  void run(const Context<Real>& context) const override {
+    const Real* const a = context.at(a_);
+    const Real* const b = b_shape_.empty() ? nullptr : context.at(b_);
+    const int64_t height = a_shape_[0], width = a_shape_[1], channels = a_shape_[2];
+    switch (op_) {
+      case Op::kConv:
+        tile_conv3x3<Real>(
+            {a, b, nullptr, context.at(y_), height, width, channels, b_shape_[3], lanes_});
+        return;
+      case Op::kConvInput:
+        tile_conv3x3_input<Real>(
+            {a, b, context.at(y_), height, width, b_shape_[2], channels, lanes_});
+        return;
+      case Op::kConvWeight:
+        tile_conv3x3_weight<Real>({a, b, context.partial + y_.offset, height, width, channels,
+                                   b_shape_[2], lanes_, context.rows, context.workspace});
+        return;
+      case Op::kPool:
+        tile_pool<Real>({a, context.at(y_), nullptr, nullptr, height, width, channels, lanes_});
+        return;
+      default:
+        tile_pool_gradient<Real>({a, nullptr, b, context.at(y_), height, width, channels, lanes_});
+    }
+  }
+  int64_t workspace() const override {
+    return op_ == Op::kConvWeight ? a_shape_[1] * b_shape_[2] * lanes_ + 64 : 0;
+  }
+
+ private:
+  Op op_;
+  int64_t lanes_;
+  Place a_, b_, y_;
+  Shape a_shape_, b_shape_;
+};
+
+}  // namespace
+
+template <typename Real>
+std::unique_ptr<Runnable<Real>> make_operation(const Plan& plan, const Step& step, int64_t lanes) {
+  switch (step.op) {
+    case Op::kReshape:
+    case Op::kConstant:
+      return std::make_unique<Copy<Real>>(plan, step, lanes);
+    case Op::kSum:
+    case Op::kMaximum:
+      return std::make_unique<Reduce<Real>>(plan, step, lanes);
+    case Op::kSoftmax:
+    case Op::kLogSoftmax:
+      return std::make_unique<Softmax<Real>>(plan, step, lanes);
+    case Op::kMatmul:
+      if (!step.outputs[0].rows) return std::make_unique<SharedMatmul<Real>>(plan, step);
+      return std::make_unique<Matmul<Real>>(plan, step, lanes);
+    case Op::kOuter:
+      return std::make_unique<Outer<Real>>(plan, step, lanes);
+    case Op::kSumRows:
+      return std::make_unique<SumRows<Real>>(plan, step, lanes);
+    case Op::kGather:
+    case Op::kScatter:
+    case Op::kOneHot:
+      return std::make_unique<Indexed<Real>>(plan, step, lanes);
+    case Op::kConv:
+    case Op::kConvInput:
+    case Op::kConvWeight:
+    case Op::kPool:
+    case Op::kPoolGradient:
+      return std::make_unique<Image<Real>>(plan, step, lanes);
+    default:
+      CHECK(false, "{} has no step on the CPU", op_name(step.op));
+  }
+}
+
+template <typename Real>
+void load_rows(const HostRows<Real>& host, int64_t features, int64_t lanes,
+               const Context<Real>& context, Real* tile) {
+  const int64_t begin = context.first_row * features;
+  if (host.bytes != nullptr) {
+    for (int64_t r = 0; r < context.rows; ++r) {
+      const uint8_t* const row = host.bytes + begin + r * features;
+      for (int64_t f = 0; f < features; ++f) {
+        tile[f * lanes + r] = static_cast<Real>(row[f]) * host.scale;
+      }
+    }
+  } else {
+    transpose<Real>(context.rows, features, host.values + begin, features, tile, lanes);
+  }
+  if (context.rows == lanes) return;
+  for (int64_t f = 0; f < features; ++f) {
+    Real* const feature = tile + f * lanes;
+    std::fill(feature + context.rows, feature + lanes, feature[context.rows - 1]);
+  }
+}
+
+template <typename Real>
+void store_rows(const Real* tile, const std::vector<int64_t>& offsets, int64_t,
+                const Context<Real>& context, Real* host) {
+  const int64_t features = static_cast<int64_t>(offsets.size());
+  for (int64_t f = 0; f < features; ++f) {
+    const Real* const feature = tile + offsets[static_cast<size_t>(f)];
+    Real* const to = host + context.first_row * features + f;
+    for (int64_t r = 0; r < context.rows; ++r) to[r * features] = feature[r];
+  }
+}
+
+template std::unique_ptr<Runnable<float>> make_operation(const Plan&, const Step&, int64_t);
+template std::unique_ptr<Runnable<double>> make_operation(const Plan&, const Step&, int64_t);
+template void load_rows(const HostRows<float>&, int64_t, int64_t, const Context<float>&, float*);
+template void load_rows(const HostRows<double>&, int64_t, int64_t, const Context<double>&, double*);
+template void store_rows(const float*, const std::vector<int64_t>&, int64_t, const Context<float>&,
+                         float*);
+template void store_rows(const double*, const std::vector<int64_t>&, int64_t,
+                         const Context<double>&, double*);
+
+}  // namespace agora::compute::cpu

@@ -1,0 +1,59 @@
+#pragma once
+#include "compute/plan.h"
+#include "compute/schedule.h"
+
+namespace agora::compute {
+
+// Turns the nodes of a plan's graph into steps: views cost nothing, elementwise chains of one
+// shape become one group, bias and activation go into their matmul.
+class Lowering {
+ public:
+  Lowering(Plan& plan, const PlanRequest& request);
+  void run();
+
+ private:
+  void find_epilogues();
+  void emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& steps, int32_t loop);
+  void emit(int32_t id);
+  void emit_loop(int32_t loop);
+  void emit_elementwise(int32_t id);
+  void emit_matmul(int32_t id);
+  void emit_concat(int32_t id);
+  void emit_operation(int32_t id);
+  void emit_outputs();
+  void emit_updates();
+  bool fits_open_group(int32_t id) const;
+
+  View source_view(int32_t id);
+  View derived_view(int32_t id);
+  const View& view(int32_t id);
+  View dense_view(int32_t buffer, const Shape& shape, bool rows) const;
+  int32_t new_buffer(Space space, int64_t size);
+  View new_tensor(int32_t id);
+  // A view with memory whose lanes are rows (or not), copied where it has none or is not dense.
+  View in_memory(const View& it, bool rows, bool dense);
+  Step& push(Step step);
+  void copy(const View& from, const View& to);
+  void use(const View& it);
+
+  Plan& plan_;
+  const Graph& graph_;
+  const PlanRequest& request_;
+  Schedule schedule_;
+  std::vector<View> views_;
+  std::vector<bool> known_;    // views_ is filled
+  std::vector<bool> pending_;  // in the list being emitted, not done yet
+  std::vector<int32_t> uses_;
+  std::vector<int32_t> fused_into_;   // a matmul or its bias: the last node of the chain
+  std::vector<int32_t> chain_start_;  // the last node of a chain: its matmul
+  std::vector<int32_t> variable_;     // per node: index in plan.variables
+  std::vector<Step>* steps_ = nullptr;
+  std::vector<Step>* prologue_ = nullptr;
+  int open_group_ = -1;  // position in *steps_
+  int32_t phase_ = 0;
+};
+
+// Gives every buffer its place: live ranges decide who shares memory. In memory.cpp.
+void assign_memory(Plan& plan);
+
+}  // namespace agora::compute

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "compute/lower.h"
+
+namespace agora::compute {
+namespace {
+
+// Follows the steps of a row part and records when each scratch buffer lives.
+class Liveness {
+ public:
+  Liveness(Plan& plan, int32_t phase) : plan_(plan), phase_(phase) {}
+
+  void walk(std::vector<Step>& steps, int32_t loop_begin) {
+    for (Step& step : steps) {
+      if (step.kind == StepKind::kLoop) {
+        const int32_t begin = ++position_;
+        touch(step.outputs[0], loop_begin);
+        const size_t mark = inside_.size();
+        walk(step.body, begin);
+        ++position_;
+        for (size_t k = mark; k < inside_.size(); ++k) {  // used in every round
+          Buffer& buffer = buffer_of(inside_[k]);
+          buffer.last = std::max(buffer.last, position_);
+        }
+        if (loop_begin < 0) inside_.clear();
+        continue;
+      }
+      ++position_;
+      for (const View& input : step.inputs) touch(input, loop_begin);
+      for (const View& output : step.outputs) touch(output, loop_begin);
+    }
+  }
+
+ private:
+  Buffer& buffer_of(int32_t id) { return plan_.buffers[static_cast<size_t>(id)]; }
+
+  void touch(const View& it, int32_t loop_begin) {
+    if (it.uniform || it.buffer < 0 || !it.rows) return;
+    Buffer& buffer = buffer_of(it.buffer);
+    if (buffer.first == 0) {
+      buffer.first = position_;
+      buffer.phase = phase_;
+    } else if (buffer.phase != phase_) {
+      buffer.across_phases = true;
+    }
+    buffer.last = std::max(buffer.last, position_);
+    if (loop_begin >= 0 && buffer.first <= loop_begin) inside_.push_back(it.buffer);
+  }
+
+  Plan& plan_;
+  int32_t phase_;
+  int32_t position_ = 0;
+  std::vector<int32_t> inside_;
+};
+
+// Lets buffers whose lives do not overlap share memory: the largest first, each at the lowest
+// place that is free during its life.
+int64_t pack(std::vector<Buffer*> buffers) {
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const Buffer* a, const Buffer* b) { return a->size > b->size; });
+  std::vector<const Buffer*> placed;  // by offset
+  int64_t total = 0;
+  for (Buffer* buffer : buffers) {
+    int64_t at = 0;
+    for (const Buffer* other : placed) {
+      if (other->last < buffer->first || buffer->last < other->first) continue;
+      if (other->offset - at >= buffer->size) break;
+      at = std::max(at, other->offset + other->size);
+    }
+    buffer->offset = at;
+    total = std::max(total, at + buffer->size);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), buffer,
+                         [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
+        buffer);
+  }
+  return total;
+}
+
+void drop_unused(Plan& plan, std::vector<Step>& steps) {
+  for (Step& step : steps) {
+    drop_unused(plan, step.body);
+    if (step.kind != StepKind::kElementwise) continue;
+    for (View& output : step.outputs) {
+      if (!plan.buffers[static_cast<size_t>(output.buffer)].used) output.buffer = -1;
+    }
+  }
+}
+
+constexpr int64_t kAlign = 16;  // elements: shared tensors start on cache lines
+int64_t aligned(int64_t size) { return (size + kAlign - 1) / kAlign * kAlign; }
+
+}  // namespace
+
+void assign_memory(Plan& plan) {
+  for (size_t k = 0; k < plan.phases.size(); ++k) {
+    drop_unused(plan, plan.phases[k].shared);
+    drop_unused(plan, plan.phases[k].rows);
+    Liveness(plan, static_cast<int32_t>(k)).walk(plan.phases[k].rows, -1);
+  }
+  std::map<int32_t, std::vector<Buffer*>> scratch;
+  for (Buffer& buffer : plan.buffers) {
+    if (buffer.space != Space::kScratch || buffer.first == 0) continue;
+    if (buffer.across_phases) {
+      buffer.space = Space::kKept;
+      buffer.offset = plan.kept_features;
+      plan.kept_features += buffer.size;
+    } else {
+      scratch[buffer.phase].push_back(&buffer);
+    }
+  }
+  for (auto& [phase, buffers] : scratch) {
+    plan.scratch_features = std::max(plan.scratch_features, pack(std::move(buffers)));
+  }
+  // Sums over rows of one phase lie side by side, so that they are combined in one sweep.
+  std::vector<bool> placed(plan.buffers.size());
+  for (Phase& phase : plan.phases) {
+    phase.partial_begin = plan.shared_elements;
+    for (const Step& step : phase.rows) {
+      if (step.kind != StepKind::kOperation || !sums_over_rows(step.op)) continue;
+      const size_t id = static_cast<size_t>(step.outputs[0].buffer);
+      plan.buffers[id].offset = plan.shared_elements;
+      placed[id] = true;
+      plan.shared_elements += aligned(plan.buffers[id].size);
+    }
+    phase.partial_end = plan.shared_elements;
+  }
+  for (size_t id = 0; id < plan.buffers.size(); ++id) {
+    Buffer& buffer = plan.buffers[id];
+    if (buffer.space != Space::kShared || placed[id] || !buffer.used) continue;
+    buffer.offset = plan.shared_elements;
+    plan.shared_elements += aligned(buffer.size);
+  }
+  const auto place = [&](int64_t& buffer) {
+    if (buffer >= 0) buffer = plan.buffers[static_cast<size_t>(buffer)].offset;
+  };
+  for (PlannedInput& input : plan.inputs) place(input.offset);
+  for (PlannedConstant& constant : plan.constants) place(constant.offset);
+  place(plan.inverse_rows);
+}
+
+}  // namespace agora::compute

@@ -1,0 +1,212 @@
+#include "compute/program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "compute/executor.h"
+#include "compute/plan.h"
+
+namespace agora::compute {
+namespace {
+
+int64_t count_steps(const std::vector<Step>& steps) {
+  int64_t count = 0;
+  for (const Step& step : steps) count += 1 + count_steps(step.body);
+  return count;
+}
+
+}  // namespace
+
+struct Program::State {
+  struct Declared {  // an input of the graph, also where the plan does not need it
+    std::string name;
+    Shape shape;
+    Storage storage = Storage::kReal;
+    int64_t index = -1;  // in the plan
+    bool given = false;
+  };
+  Plan plan;
+  std::unique_ptr<Executor> executor;
+  std::vector<Declared> inputs;
+  int64_t capacity = 0;
+  int64_t rows = 0;
+
+  Declared& input(std::string_view name) {
+    for (Declared& it : inputs) {
+      if (it.name == name) return it;
+    }
+    std::vector<std::string> names;
+    for (const Declared& it : inputs) names.push_back(it.name);
+    throw user_error("the program has no input '{}'{}", name, suggestion(name, names));
+  }
+
+  size_t output(std::string_view name) const {
+    for (size_t k = 0; k < plan.outputs.size(); ++k) {
+      if (plan.outputs[k].name == name) return k;
+    }
+    std::vector<std::string> names;
+    for (const PlannedOutput& it : plan.outputs) names.push_back(it.name);
+    throw user_error("the program has no output '{}'{}", name, suggestion(name, names));
+  }
+
+  int64_t count(size_t index) const {
+    const Shape& shape = plan.outputs[index].shape;
+    return feature_count(shape) * (is_row_local(shape) ? rows : 1);
+  }
+
+  template <typename T>
+  void set(std::string_view name, std::span<const T> values) {
+    Declared& it = input(name);
+    const int64_t features = feature_count(it.shape), found = static_cast<int64_t>(values.size());
+    if (!is_row_local(it.shape)) {
+      if (found != features) {
+        throw user_error("input '{}' of shape {} takes {} values, found {}", name,
+                         to_string(it.shape), features, found);
+      }
+    } else {
+      if (found == 0) throw user_error("input '{}': the batch is empty", name);
+      if (found % features != 0 || found / features > capacity) {
+        throw user_error("input '{}' of shape {} takes up to {} rows of {} values, found {} values",
+                         name, to_string(it.shape), capacity, features, found);
+      }
+      rows = found / features;
+    }
+    const bool bytes = it.storage == Storage::kByte && is_row_local(it.shape);
+    if (bytes != std::is_same_v<T, uint8_t> && it.storage == Storage::kByte) {
+      throw user_error("input '{}' takes bytes", name);
+    }
+    it.given = true;
+    if (it.index >= 0) executor->set(static_cast<size_t>(it.index), values);
+  }
+
+  template <typename T>
+  void read(std::string_view name, std::span<T> values) const {
+    const size_t index = output(name);
+    if (static_cast<int64_t>(values.size()) != count(index)) {
+      throw user_error("output '{}' of shape {} has {} values, asked for {}", name,
+                       to_string(plan.outputs[index].shape), count(index), values.size());
+    }
+    executor->read(index, values);
+  }
+};
+
+Program::Program(const Graph& graph, Variables& variables, const Task& task,
+                 const CompileOptions& options)
+    : state_(std::make_unique<State>()) {
+  if (options.rows < 1)
+    throw user_error("a program needs at least one row, found {}", options.rows);
+  State& state = *state_;
+  state.capacity = state.rows = options.rows;
+  PlanRequest request;
+  request.simplify = options.simplify;
+  for (const Output& output : task.outputs) {
+    CHECK(output.value.graph == &graph, "output '{}' is of another graph", output.name);
+    request.outputs.emplace_back(output.name, output.value.id);
+  }
+  for (const Update& update : task.updates) {
+    CHECK(update.variable.graph == &graph && update.value.graph == &graph, "two graphs");
+    if (update.variable.node().op != Op::kVariable) {
+      throw user_error("{} cannot be assigned to", graph.describe(update.variable.id));
+    }
+    if (update.variable.shape() != update.value.shape()) {
+      throw user_error("update of '{}': shapes {} and {} differ", update.variable.node().name,
+                       to_string(update.variable.shape()), to_string(update.value.shape()));
+    }
+    request.updates.emplace_back(update.variable.id, update.value.id);
+  }
+  state.plan = make_plan(graph, request);
+  for (const PlannedVariable& it : state.plan.variables) {
+    if (is_row_local(it.shape) && variables.rows() < options.rows) {
+      throw user_error("variable '{}' holds {} rows, the program runs up to {}", it.name,
+                       variables.rows(), options.rows);
+    }
+  }
+  for (int32_t id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.op != Op::kInput) continue;
+    State::Declared it{node.name, node.shape, node.storage};
+    for (size_t k = 0; k < state.plan.inputs.size(); ++k) {
+      if (state.plan.inputs[k].name == node.name) it.index = static_cast<int64_t>(k);
+    }
+    state.inputs.push_back(std::move(it));
+  }
+  state.executor = cpu::make_executor(state.plan, variables,
+                                      {options.rows, options.lanes, options.parts,
+                                       options.pool != nullptr ? options.pool : &default_pool()});
+}
+
+Program::~Program() = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+
+void Program::set(std::string_view input, std::span<const float> values) {
+  state_->set(input, values);
+}
+void Program::set(std::string_view input, std::span<const double> values) {
+  state_->set(input, values);
+}
+void Program::set(std::string_view input, std::span<const int32_t> values) {
+  state_->set(input, values);
+}
+void Program::set(std::string_view input, std::span<const uint8_t> values) {
+  state_->set(input, values);
+}
+void Program::set(std::string_view input, double value) {
+  state_->set(input, std::span<const double>(&value, 1));
+}
+
+void Program::run() {
+  State& state = *state_;
+  for (const State::Declared& it : state.inputs) {
+    if (it.index >= 0 && !it.given) throw user_error("input '{}' has not been set", it.name);
+  }
+  state.executor->run(state.rows);
+  for (size_t k = 0; k < state.plan.outputs.size(); ++k) {
+    const PlannedOutput& output = state.plan.outputs[k];
+    if (!output.shape.empty() || std::isfinite(state.executor->scalar(k))) continue;
+    const double value = state.executor->scalar(k);
+    const auto node = state.executor->first_non_finite(state.rows);
+    throw user_error("output '{}' is {}: the first non-finite value is that of {}", output.name,
+                     value, node ? state.plan.graph->describe(*node) : "an input or variable");
+  }
+  state.executor->commit(state.rows);
+}
+
+double Program::scalar(std::string_view output) const {
+  const size_t index = state_->output(output);
+  if (!state_->plan.outputs[index].shape.empty()) {
+    throw user_error("output '{}' of shape {} is no scalar", output,
+                     to_string(state_->plan.outputs[index].shape));
+  }
+  return state_->executor->scalar(index);
+}
+
+int64_t Program::count(std::string_view output) const {
+  return state_->count(state_->output(output));
+}
+void Program::read(std::string_view output, std::span<float> values) const {
+  state_->read(output, values);
+}
+void Program::read(std::string_view output, std::span<double> values) const {
+  state_->read(output, values);
+}
+
+int64_t Program::lanes() const { return state_->executor->lanes(); }
+int64_t Program::memory_bytes() const { return state_->executor->memory_bytes(); }
+
+int64_t Program::steps() const {
+  int64_t count = 0;
+  for (const Phase& phase : state_->plan.phases) {
+    count += count_steps(phase.shared) + count_steps(phase.rows);
+  }
+  return count;
+}
+
+double Program::matmul_flops() const {
+  return state_->plan.flops_per_row * static_cast<double>(state_->rows) + state_->plan.shared_flops;
+}
+
+std::string Program::listing() const { return to_string(state_->plan); }
+
+}  // namespace agora::compute

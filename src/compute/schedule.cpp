@@ -1,0 +1,71 @@
+#include "compute/schedule.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace agora::compute {
+
+bool sums_over_rows(Op op) {
+  return op == Op::kSumRows || op == Op::kOuter || op == Op::kScatter || op == Op::kConvWeight;
+}
+
+namespace {
+
+std::vector<int32_t> loop_of_nodes(const Graph& graph) {
+  std::vector<int32_t> loop(static_cast<size_t>(graph.size()), -1);
+  for (int32_t id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    int32_t& mine = loop[static_cast<size_t>(id)];
+    if (node.op == Op::kLoopState || node.op == Op::kLoopStep) {
+      mine = static_cast<int32_t>(node.ints[0]);
+      continue;
+    }
+    for (const int32_t input : node.inputs) {
+      const int32_t inner = loop[static_cast<size_t>(input)];
+      if (inner < 0 || (node.op == Op::kLoopResult && inner == node.ints[0])) continue;
+      if (mine >= 0 && mine != inner) {
+        throw user_error("repeat: {} mixes two loops; a loop inside a loop is not supported",
+                         graph.describe(id));
+      }
+      mine = inner;
+      if (node.op == Op::kLoopResult) {
+        throw user_error("repeat: a loop inside a loop is not supported");
+      }
+    }
+    if (mine >= 0 && (sums_over_rows(node.op) || !is_row_local(node.shape))) {
+      throw user_error("repeat: {} in the body is not row-local", graph.describe(id));
+    }
+  }
+  return loop;
+}
+
+}  // namespace
+
+Schedule schedule(const Graph& graph) {
+  Schedule result;
+  result.loop = loop_of_nodes(graph);
+  result.stage.assign(static_cast<size_t>(graph.size()), 0);
+  const auto stage_of = [&](int32_t id) -> int32_t& {
+    return result.stage[static_cast<size_t>(id)];
+  };
+  for (int32_t id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    for (const int32_t input : node.inputs) {
+      stage_of(id) = std::max(stage_of(id), stage_of(input));
+    }
+    if (sums_over_rows(node.op)) ++stage_of(id);
+  }
+  // A loop runs as a whole: its body moves to the stage of its results.
+  for (int32_t id = 0; id < graph.size(); ++id) {
+    const int32_t loop = result.loop[static_cast<size_t>(id)];
+    if (loop < 0) continue;
+    for (const int32_t end : graph.loops()[static_cast<size_t>(loop)].result) {
+      if (end >= 0) stage_of(id) = stage_of(end);
+    }
+  }
+  for (const int32_t stage : result.stage) result.stages = std::max(result.stages, stage + 1);
+  return result;
+}
+
+}  // namespace agora::compute
