@@ -40,9 +40,9 @@ Exchangeable::Exchangeable(Graph& graph, std::string_view name, int64_t in, int6
 }
 
 Tensor Exchangeable::operator()(Tensor x) const {
-  const Tensor over_bidders = mean(x, {1}, Keep::kYes);          // (rows, 1, m, in)
-  const Tensor over_items = mean(x, {2}, Keep::kYes);            // (rows, n, 1, in)
-  const Tensor over_both = mean(over_bidders, {2}, Keep::kYes);  // (rows, 1, 1, in)
+  const Tensor over_bidders = mean(x, {-3}, Keep::kYes);          // (rows, 1, m, in)
+  const Tensor over_items = mean(x, {-2}, Keep::kYes);            // (rows, n, 1, in)
+  const Tensor over_both = mean(over_bidders, {-2}, Keep::kYes);  // (rows, 1, 1, in)
   return matmul(x, own) + matmul(over_bidders, column) + matmul(over_items, row) +
          matmul(over_both, total, bias);
 }

@@ -36,7 +36,7 @@ struct Mlp {
 // y(i, j) = own x(i, j) + column mean_i' x(i', j) + row mean_j' x(i, j') + total mean x + bias.
 struct Exchangeable {
   Exchangeable(Graph& graph, std::string_view name, int64_t in, int64_t out);
-  Tensor operator()(Tensor x) const;  // (rows, n, m, in) -> (rows, n, m, out)
+  Tensor operator()(Tensor x) const;  // (..., n, m, in) -> (..., n, m, out)
   Tensor own, column, row, total;     // (in, out) each
   Tensor bias;                        // (out)
 };
