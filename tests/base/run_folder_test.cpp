@@ -1,6 +1,7 @@
 #include "base/run_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -219,6 +220,34 @@ TEST(RunFolder, KilledBeforeFinishItStillWritesTheLastRow) {
   }
   RunFolder::open(scratch / "run").finish({});
   EXPECT_EQ(read_file(scratch / "run" / "metrics.csv"), "step,loss\n1,1\n");
+}
+
+TEST(RunFolder, AFullDiskKeepsTheLastCheckpoint) {
+  const Scratch scratch;
+  if (mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=131072") != 0) {
+    GTEST_SKIP() << "a small disk cannot be mounted here";
+  }
+  {
+    RunFolder run = RunFolder::create(scratch / "run", kSettings);
+    run.metrics().record(1, "loss", 1);
+    run.metrics().record(2, "loss", 2);
+    run.save(2, tensors_of({1, 2}));
+    expect_user_error([&] { run.save(3, tensors_of(std::vector<double>(50'000))); },
+                      {"checkpoint-3.safetensors", "No space left on device"});
+    EXPECT_EQ(run.latest()->step, 2);
+    expect_user_error(
+        [&] {
+          for (int64_t step = 3; step < 100'000; ++step) run.metrics().record(step, "loss", 0.1);
+        },
+        {"metrics.csv", "No space left on device"});
+    EXPECT_EQ(read_file(scratch / "run" / "metrics.csv").back(), '\n');  // no half row
+  }
+  EXPECT_EQ(RunFolder::open(scratch / "run").latest()->step, 2);
+  EXPECT_EQ(read_file(scratch / "run" / "metrics.csv"), "step,loss\n1,1\n");
+  for (const auto& entry : fs::directory_iterator(scratch / "run")) {
+    EXPECT_FALSE(entry.path().string().ends_with(".tmp")) << entry.path();
+  }
+  umount(scratch.path().c_str());
 }
 
 // A learner in small: a few numbers, a random step, metrics with a column that comes late.
