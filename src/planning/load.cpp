@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "base/error.h"
 #include "planning/builtin.h"
@@ -103,7 +104,11 @@ UserError at_line(const std::filesystem::path& file, const ModelError& error) {
 Model load(const std::string& source, const LoadOptions& options) {
   const auto read = [&] {
     if (!looks_like_file(source)) return make_builtin(source);
-    return find_format(options.format, source).read(source, options);
+    try {
+      return find_format(options.format, source).read(source, options);
+    } catch (const std::bad_alloc&) {
+      throw user_error("{}: the model does not fit into this machine's memory", source);
+    }
   };
   Model model = read();
   if (options.discount) model.set_discount(*options.discount);

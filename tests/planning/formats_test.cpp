@@ -2,7 +2,9 @@
 #include <agora/planning/solve.h>
 
 #include <cmath>
+#include <sstream>
 
+#include "base/files.h"
 #include "base/rng.h"
 #include "planning/files.h"
 #include "planning/format.h"
@@ -65,6 +67,43 @@ TEST(Csv, ReadsNamesInAnyOrderAndQuotes) {
   EXPECT_EQ(model.transition_count(s, model.find_action("right")), 2);
   EXPECT_FALSE(model.has(s, model.find_action("left")));
   EXPECT_TRUE(model.terminal(model.find_state("end")));
+}
+
+// However the rows are shuffled, the model is the same and faults still name a line.
+TEST(Csv, AnyOrderGivesTheSameModel) {
+  const Folder folder;
+  const Model model = load("random(states=30,actions=2,branching=3,terminals=2)");
+  save(model, folder.at("m.csv"));
+  std::vector<std::string> lines;
+  std::istringstream text(read_file(folder.at("m.csv")));
+  for (std::string line; std::getline(text, line);) lines.push_back(line + "\n");
+  for (uint32_t round = 0; round < 20; ++round) {
+    std::vector<std::string> rows(lines.begin() + 1, lines.end());
+    Rng(3, round).shuffle(rows);
+    std::string shuffled = lines[0];
+    for (const std::string& row : rows) shuffled += row;
+    const Model again = load(folder.write("s.csv", shuffled));
+    ASSERT_EQ(again.states(), model.states());
+    EXPECT_EQ(again.transitions(), model.transitions());
+    for (State s = 0; s < model.states(); ++s) {
+      for (Action a = 0; a < model.actions(); ++a) {
+        const Action b = again.find_action(model.action_name(a));
+        ASSERT_EQ(again.transition_count(s, b), model.transition_count(s, a));
+        for (int64_t i = 0; i < model.transition_count(s, a); ++i) {
+          EXPECT_EQ(again.transition(s, b, i).next, model.transition(s, a, i).next);
+          EXPECT_NEAR(again.transition(s, b, i).probability, model.transition(s, a, i).probability,
+                      1e-15);
+          EXPECT_EQ(again.transition(s, b, i).reward, model.transition(s, a, i).reward);
+        }
+      }
+    }
+  }
+  const std::string header = kHeader;
+  EXPECT_EQ(complaint(folder, "m.csv", header + "0,0,1,1,0\n2,0,1,1,0\n0,0,1,1,0\n"),
+            "m.csv:2: state '0', action '0': probabilities sum to 2, expected 1");
+  EXPECT_EQ(complaint(folder, "m.csv", header + "0,0,1,1,0\n2,0,1,1,0\n0,0,1,1,5\n"),
+            "m.csv:4: state '0', action '0': the transition to '1' is given twice, with rewards 0 "
+            "and 5 (the other in line 2)");
 }
 
 TEST(Csv, NumbersWithGapsAreNames) {

@@ -3,6 +3,7 @@
 #include <agora/planning/model.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,37 @@ class ModelError : public UserError {
   int64_t line_, other_line_;
 };
 
-// Collects transitions in any order and checks them. Equal transitions given twice add up their
+// Values of which most are often the same: stored once while all of them are.
+template <typename T>
+class Repeated {
+ public:
+  void push_back(T value) {
+    if (each_.empty() && (count_ == 0 || value == same_)) {
+      same_ = value;
+    } else {
+      if (each_.empty()) each_.assign(count_, same_);
+      each_.push_back(value);
+    }
+    ++count_;
+  }
+  T operator[](size_t i) const { return each_.empty() ? same_ : each_[i]; }
+  size_t size() const { return count_; }
+  bool all_same() const { return each_.empty(); }
+  // Written out in full; empties this.
+  std::vector<T> take() {
+    std::vector<T> all = each_.empty() ? std::vector<T>(count_, same_) : std::move(each_);
+    *this = {};
+    return all;
+  }
+
+ private:
+  T same_ = {};
+  size_t count_ = 0;
+  std::vector<T> each_;
+};
+
+// Collects transitions in any order and checks them. While the transitions of a state come
+// together, it needs little more memory than the model. Equal transitions given twice add up their
 // probabilities; the same (s, a, s') with another reward is an error. Rows whose probabilities
 // sum to one within `sum_tolerance` are scaled to do so exactly; others are an error.
 class ModelBuilder {
@@ -43,7 +74,7 @@ class ModelBuilder {
   void discount(double discount) { discount_ = discount; }
   void sum_tolerance(double tolerance) { sum_tolerance_ = tolerance; }
   // States that only ever return to themselves with reward zero become terminal.
-  void absorbing_as_terminal(bool yes = true) { absorbing_as_terminal_ = yes; }
+  void absorbing_as_terminal() { scattered_ = absorbing_as_terminal_ = true; }
 
   // Deterministic if every action has one successor. The builder is empty afterwards.
   Model build();
@@ -55,6 +86,12 @@ class ModelBuilder {
     uint32_t line;
     double probability, reward;
   };
+  // A state whose transitions are complete: rows up to `row_end` of row_action_ and row_size_.
+  struct Given {
+    State state;
+    uint32_t row_end;
+    uint32_t line;
+  };
   struct EndReward {
     State state;
     double reward;
@@ -62,10 +99,12 @@ class ModelBuilder {
   };
   std::string place(State s, Action a) const;
   std::string name_of(State s) const;
-  void sort_entries();
-  void merge_equal_entries();
-  void check_sums();
+  bool is_complete(std::span<const Entry> entries) const;
+  void close(std::span<Entry> entries);
+  void scatter();
+  void gather();
   void drop_absorbing();
+  int64_t line_of(State s) const;
   std::vector<Terminal> terminals() const;
   Model deterministic_model();
   Model stochastic_model();
@@ -75,7 +114,14 @@ class ModelBuilder {
   double discount_ = 1.0;
   double sum_tolerance_ = 1e-5;
   bool absorbing_as_terminal_ = false;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // of the state being given, or all of them if scattered
+  bool scattered_ = false;      // states do not come one after the other
+  std::vector<bool> closed_;    // (states): is among given_
+  std::vector<Given> given_;
+  std::vector<Action> row_action_;
+  Repeated<uint32_t> row_size_;
+  std::vector<State> next_;  // (transitions), like the two below
+  Repeated<double> probability_, reward_;
   std::vector<EndReward> end_rewards_;
   std::vector<Start> start_;
   std::unordered_map<std::string, State> state_index_;
