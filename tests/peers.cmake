@@ -1,14 +1,18 @@
 # Tests against Python packages: tests/peers/NAME_peer.cpp is our side, a script of tests/scripts
-# the other. They are skipped (77) where the package is absent.
+# the other; where the program itself is enough, there is only the script. They are skipped (77)
+# where the package is absent.
 find_package(Python3 COMPONENTS Interpreter)
+function(agora_peer_script name script program)
+  if(Python3_FOUND)
+    add_test(NAME peers.${name} COMMAND ${Python3_EXECUTABLE}
+             ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${script} $<TARGET_FILE:${program}>)
+    set_tests_properties(peers.${name} PROPERTIES LABELS peers SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endif()
+endfunction()
 function(agora_peer_test name script peer)
   add_executable(${peer} ${CMAKE_CURRENT_SOURCE_DIR}/peers/${peer}.cpp)
   target_link_libraries(${peer} PRIVATE agora_internal)
-  if(Python3_FOUND)
-    add_test(NAME peers.${name} COMMAND ${Python3_EXECUTABLE}
-             ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${script} $<TARGET_FILE:${peer}>)
-    set_tests_properties(peers.${name} PROPERTIES LABELS peers SKIP_RETURN_CODE 77 TIMEOUT 300)
-  endif()
+  agora_peer_script(${name} ${script} ${peer})
 endfunction()
 
 agora_peer_test(safetensors safetensors_roundtrip.py safetensors_peer)
@@ -16,3 +20,5 @@ agora_peer_test(tensorboard read_events.py tensorboard_peer)
 agora_peer_test(png read_png.py png_peer)
 agora_peer_test(optimisers compare_optimisers.py optimisers_peer)
 agora_peer_test(layers compare_layers.py layers_peer)
+agora_peer_script(gymnasium gymnasium_tables.py agora_cli)
+agora_peer_script(storm storm_drn.py agora_cli)

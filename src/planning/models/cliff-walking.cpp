@@ -1,6 +1,8 @@
 #include <agora/planning/builder.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "planning/builtin.h"
 #include "planning/grid_model.h"
@@ -12,7 +14,8 @@ constexpr int32_t kRows = 4, kCols = 12;
 constexpr State kStart = 36, kGoal = 47;
 
 // As in Gymnasium: stepping on the cliff costs 100 and leads back to the start. The cliff's own
-// cells have actions too, although nobody ever stands there.
+// cells have actions too, although nobody ever stands there. Where a slip and a fall lead to the
+// start alike, the reward is their mean.
 Model cliff_walking(double slip) {
   const auto is_cliff = [](State s) { return s > kStart && s < kGoal; };
   ModelBuilder builder;
@@ -20,11 +23,18 @@ Model cliff_walking(double slip) {
   builder.start(kStart);
   for (State s = 0; s < kGoal; ++s) {
     for (int a = 0; a < 4; ++a) {
+      std::map<State, std::pair<double, double>> landings;  // probability, times reward
       for (const auto& [move, probability] :
            {std::pair{a, 1 - slip}, {(a + 3) % 4, slip / 2}, {(a + 1) % 4, slip / 2}}) {
         const State next = std::clamp(s / kCols + kMoves[move].down, 0, kRows - 1) * kCols +
                            std::clamp(s % kCols + kMoves[move].right, 0, kCols - 1);
-        builder.add(s, a, is_cliff(next) ? kStart : next, probability, is_cliff(next) ? -100 : -1);
+        auto& [sum, earned] = landings[is_cliff(next) ? kStart : next];
+        sum += probability;
+        earned += probability * (is_cliff(next) ? -100 : -1);
+      }
+      for (const auto& [next, landing] : landings) {
+        const auto [probability, earned] = landing;
+        if (probability > 0) builder.add(s, a, next, probability, earned / probability);
       }
     }
   }
