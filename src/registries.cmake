@@ -5,3 +5,5 @@ agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/formats agora::pl
                planning/format.h formats)
 agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/models agora::planning BuiltIn
                planning/builtin.h builtins)
+agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/learning agora::planning Learner
+               planning/learner.h learners)

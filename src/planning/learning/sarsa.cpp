@@ -1,0 +1,14 @@
+#include "planning/learner.h"
+
+namespace agora::planning {
+
+Learner entry_sarsa() {
+  return {.name = "sarsa",
+          .summary = "Q(s,a) towards the next action taken",
+          .log_z = false,
+          .target = [](const Experience& seen, const LearningRates& rates) {
+            return seen.reward + rates.discount * seen.next[seen.next_action];
+          }};
+}
+
+}  // namespace agora::planning
