@@ -10,8 +10,8 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
   auto choice = std::make_shared<SolveChoice>();
   planning::SolveOptions& options = choice->options;
   app.add_option("--method", choice->method,
-                 fmt::format("{} (default: z, or z-variational if the model is stochastic)",
-                             fmt::join(planning::method_names(), ", ")));
+                 fmt::format("One of {}", fmt::join(planning::method_names(), ", ")))
+      ->capture_default_str();
   app.add_option("--beta", options.beta, "Inverse temperature, 0 to inf")->capture_default_str();
   app.add_option("--mu", options.mu, "Chemical potential (default: -log d - .1)");
   app.add_option("--tolerance", options.tolerance, "Largest error of what is printed")
@@ -22,10 +22,7 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
 }
 
 planning::Solution SolveChoice::run(const planning::Model& model) const {
-  const std::string name = !method.empty()            ? method
-                           : model.is_deterministic() ? "z"
-                                                      : "z-variational";
-  planning::Solution solution = planning::solve(model, name, options);
+  planning::Solution solution = planning::solve(model, method, options);
   for (const std::string& warning : solution.warnings) {
     fmt::print(stderr, "agora: warning: {}\n", warning);
   }

@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/signals.h"
+#include "cli/plan_model.h"
+#include "cli/plan_solving.h"
+#include "cli/verb.h"
+#include "report/grid_policy.h"
+#include "report/html.h"
+#include "report/png.h"
+#include "report/svg.h"
+
+namespace agora::cli {
+namespace {
+
+using planning::Action;
+using planning::Model;
+using planning::Solution;
+using planning::State;
+
+struct Outputs {
+  std::string table, picture, report;
+};
+
+std::string method_words(const Solution& solution) {
+  if (solution.log_z.empty()) {
+    return fmt::format("{} (discount {})", solution.method, solution.discount);
+  }
+  return fmt::format("{} (beta {}, mu {:.6g})", solution.method, solution.beta, solution.mu);
+}
+
+nlohmann::ordered_json as_json(const std::string& source, const Model& model,
+                               const Solution& solution) {
+  const bool z = !solution.log_z.empty();
+  const auto number = [](double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
+  };
+  nlohmann::ordered_json result{{"model", source},
+                                {"method", solution.method},
+                                {"states", model.states()},
+                                {"beta", z ? number(solution.beta) : nullptr},
+                                {"mu", z ? number(solution.mu) : nullptr},
+                                {"start", describe_start(model)},
+                                {"value", number(start_value(model, solution))},
+                                {"log_z", z ? number(start_log_z(model, solution)) : nullptr},
+                                {"residual", number(solution.residual)},
+                                {"sweeps", solution.sweeps},
+                                {"seconds", solution.seconds},
+                                {"action", nullptr},
+                                {"policy", nullptr}};
+  if (z && std::isinf(solution.beta)) result["beta"] = "inf";
+  const State start = model.start()[0].state;
+  if (model.start().size() > 1 || model.terminal(start) || solution.policy.empty()) return result;
+  if (const Action best = solution.policy.best(start); best != planning::kNone) {
+    result["action"] = model.action_name(best);
+  }
+  result["policy"] = nlohmann::ordered_json::array();
+  for (Action a = 0; a < model.actions(); ++a) {
+    result["policy"].push_back(number(solution.policy(start, a)));
+  }
+  return result;
+}
+
+std::string policy_words(const Model& model, const Solution& solution, State s) {
+  std::string words;
+  for (Action a = 0; a < model.actions(); ++a) {
+    if (!model.has(s, a)) continue;
+    words += fmt::format("{}{} {:.4g}", words.empty() ? "" : ", ", model.action_name(a),
+                         solution.policy(s, a));
+  }
+  return words;
+}
+
+std::vector<report::Fact> facts(const std::string& source, const Model& model,
+                                const Solution& solution) {
+  std::vector<report::Fact> all{{"model", fmt::format("{}: {}", source, describe(model))},
+                                {"method", method_words(solution)},
+                                {"start", describe_start(model)},
+                                {"value", fmt::format("{:.10g}", start_value(model, solution))}};
+  if (!solution.log_z.empty()) {
+    all.push_back({"log Z", fmt::format("{:.10g}", start_log_z(model, solution))});
+  }
+  if (!solution.policy_value.empty()) {
+    double really = 0;
+    for (const auto& [s, p] : model.start()) {
+      really += p * solution.policy_value[static_cast<size_t>(s)];
+    }
+    all.push_back({"policy earns", fmt::format("{:.10g}", really)});
+  }
+  const State start = model.start()[0].state;
+  if (model.start().size() == 1 && !model.terminal(start) && !solution.policy.empty()) {
+    if (const Action best = solution.policy.best(start); best != planning::kNone) {
+      all.push_back({"action", model.action_name(best)});
+      all.push_back({"policy", policy_words(model, solution, start)});
+    }
+  }
+  all.push_back({"residual", std::isfinite(solution.bound)
+                                 ? fmt::format("{:.2g} (error at most {:.2g})", solution.residual,
+                                               solution.bound)
+                                 : fmt::format("{:.2g}", solution.residual)});
+  all.push_back({"sweeps", std::to_string(solution.sweeps)});
+  all.push_back({"time", duration_text(solution.seconds)});
+  return all;
+}
+
+void write_table(const Model& model, const Solution& solution, const std::string& file) {
+  std::vector<std::string> columns{"state", "name", "value", "log_z", "action"};
+  for (Action a = 0; a < model.actions(); ++a) columns.push_back("p_" + model.action_name(a));
+  CsvWriter writer(file, columns);
+  const auto number = [&](double value) {
+    std::isfinite(value) ? writer.cell(value) : writer.cell("");
+  };
+  for (State s = 0; s < model.states(); ++s) {
+    const size_t i = static_cast<size_t>(s);
+    writer.cell(int64_t{s});
+    writer.cell(model.state_name(s));
+    number(solution.value[i]);
+    solution.log_z.empty() ? writer.cell("") : number(solution.log_z[i]);
+    const bool acts = !model.terminal(s) && !solution.policy.empty();
+    const Action best = acts ? solution.policy.best(s) : planning::kNone;
+    writer.cell(best == planning::kNone ? "" : model.action_name(best));
+    for (Action a = 0; a < model.actions(); ++a) {
+      acts&& model.has(s, a) ? writer.cell(solution.policy(s, a)) : writer.cell("");
+    }
+    writer.end_row();
+  }
+  writer.commit();
+}
+
+void write_picture(const report::GridPicture& picture, const std::string& file) {
+  if (file.ends_with(".svg")) return report::write_svg(file, picture);
+  report::write_png(file, report::draw(picture));
+}
+
+report::Page page(const std::string& source, const Common& common, const Model& model,
+                  const Solution& solution) {
+  report::Page page{.title = "Plan for " + source,
+                    .summary = {report::Facts{facts(source, model, solution)},
+                                report::Code{common.command, "Command"}}};
+  if (!model.grid().empty()) {
+    report::GridPicture picture = report::grid_policy(model, solution, "Policy and values");
+    picture.caption = "Arrows are the policy, colours the values of the cells.";
+    page.sections.push_back({.heading = "The map", .blocks = {report::ChartBlock{{picture}}}});
+  }
+  constexpr State kMostRows = 200;
+  report::Table table{.title = "States",
+                      .caption = model.states() > kMostRows
+                                     ? fmt::format("The first {} of {}; --out writes them all.",
+                                                   kMostRows, model.states())
+                                     : "",
+                      .columns = {{"state"}, {"value", true}, {"log Z", true}, {"action"}}};
+  for (State s = 0; s < std::min(model.states(), kMostRows); ++s) {
+    const size_t i = static_cast<size_t>(s);
+    const bool acts = !model.terminal(s) && !solution.policy.empty();
+    const Action best = acts ? solution.policy.best(s) : planning::kNone;
+    table.rows.push_back({{model.state_name(s), fmt::format("{:.6g}", solution.value[i]),
+                           solution.log_z.empty() ? "" : fmt::format("{:.6g}", solution.log_z[i]),
+                           best == planning::kNone ? "" : model.action_name(best)}});
+  }
+  page.sections.push_back({.heading = "The states", .blocks = {table}});
+  return page;
+}
+
+void run(const ModelOptions& source, const SolveChoice& choice, const Outputs& outputs,
+         const Common& common) {
+  const Model model = source.read();
+  if (!outputs.picture.empty()) {
+    if (model.grid().empty()) {
+      throw user_error("--picture: '{}' is no map; --report and --out take any model",
+                       source.source);
+    }
+    if (!outputs.picture.ends_with(".png") && !outputs.picture.ends_with(".svg")) {
+      throw user_error("--picture: '{}' should end in .png or .svg", outputs.picture);
+    }
+  }
+  throw_if_stopped();
+  const Solution solution = choice.run(model);
+  throw_if_stopped();
+  if (!outputs.table.empty()) write_table(model, solution, outputs.table);
+  if (!outputs.picture.empty()) {
+    write_picture(report::grid_policy(model, solution, source.source), outputs.picture);
+  }
+  if (!outputs.report.empty()) {
+    report::write_html(outputs.report, page(source.source, common, model, solution));
+  }
+  if (common.json) return print_json(as_json(source.source, model, solution));
+  for (const auto& [name, value] : facts(source.source, model, solution)) {
+    fmt::print("{:<13} {}\n", name, value);
+  }
+}
+
+}  // namespace
+
+Verb entry_plan_solve() {
+  return {.name = "plan solve",
+          .summary = "Value and policy of a model, by partition functions or classic methods",
+          .example = "agora plan solve 'maze(rows=21,cols=21,seed=3)' --beta 2 --picture maze.png",
+          .declare = [](CLI::App& app) {
+            auto model = declare_model(app);
+            auto choice = declare_solving(app);
+            auto outputs = std::make_shared<Outputs>();
+            app.add_option("--out", outputs->table,
+                           "CSV of every state: state,name,value,log_z,action,p_ACTION...");
+            app.add_option("--picture", outputs->picture,
+                           "Picture of a map's values and policy: .png or .svg");
+            app.add_option("--report", outputs->report, "The same and more as one HTML file");
+            return [=](const Common& common) { run(*model, *choice, *outputs, common); };
+          }};
+}
+
+}  // namespace agora::cli
