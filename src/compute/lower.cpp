@@ -7,11 +7,6 @@
 namespace agora::compute {
 namespace {
 
-bool is_view(Op op) {
-  return op == Op::kReshape || op == Op::kTranspose || op == Op::kSlice || op == Op::kBroadcast ||
-         op == Op::kStopGradient;
-}
-
 bool is_activation(Op op) {
   return op == Op::kTanh || op == Op::kSigmoid || op == Op::kRelu || op == Op::kSoftplus;
 }
@@ -124,6 +119,24 @@ void Lowering::find_epilogues() {
   }
 }
 
+// Per node the first step that needs it: elementwise nodes and views wait for their users, so that
+// they join the users' group, and everything else comes in the order of recording.
+std::vector<int32_t> Lowering::first_needs(const std::vector<int32_t>& nodes) const {
+  std::vector<int32_t> needs(static_cast<size_t>(graph_.size()), graph_.size());
+  for (size_t k = nodes.size(); k-- > 0;) {
+    const int32_t id = nodes[k];
+    const Node& node = graph_.node(id);
+    int32_t& mine = needs[static_cast<size_t>(id)];
+    const bool waits = is_elementwise(node.op) || is_view(node.op);
+    if (!waits || mine == graph_.size()) mine = id;
+    for (const int32_t input : node.inputs) {
+      int32_t& first = needs[static_cast<size_t>(input)];
+      first = std::min(first, mine);
+    }
+  }
+  return needs;
+}
+
 // Emits nodes as their inputs become ready; what continues the open group goes first.
 void Lowering::emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& steps,
                          int32_t loop) {
@@ -133,6 +146,7 @@ void Lowering::emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& s
   open_group_ = -1;
   std::vector<int32_t> waiting = nodes;
   for (const int32_t id : waiting) pending_[static_cast<size_t>(id)] = true;
+  const std::vector<int32_t> needed_by = first_needs(nodes);
   const auto body_of = [&](int32_t id) {
     const int32_t inner = schedule_.loop[static_cast<size_t>(id)];
     return inner == loop ? -1 : inner;
@@ -157,13 +171,15 @@ void Lowering::emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& s
   };
   while (!waiting.empty()) {
     int32_t chosen = -1;
+    bool continues = false;
     for (const int32_t id : waiting) {
-      if (!ready(id)) continue;
-      if (chosen < 0) chosen = id;
-      if (fits_open_group(id)) {
-        chosen = id;
-        break;
-      }
+      const int32_t need = needed_by[static_cast<size_t>(id)];
+      const int32_t best = chosen < 0 ? need : needed_by[static_cast<size_t>(chosen)];
+      if (need > best || (need == best && chosen >= 0 && continues) || !ready(id)) continue;
+      const bool fits = fits_open_group(id);
+      if (chosen >= 0 && need == best && !fits) continue;
+      chosen = id;
+      continues = fits;
     }
     CHECK(chosen >= 0, "no node of {} is ready", waiting.size());
     const int32_t body = body_of(chosen);
@@ -375,9 +391,10 @@ void Lowering::emit_elementwise(int32_t id) {
   std::vector<View> operands;
   for (const int32_t input : node.inputs) {
     View it = broadcast_view(view(input), shape);
-    // Shared operands run along their last axis.
-    const bool inner_gap =
-        !rows && !it.uniform && !shape.empty() && shape.back() > 1 && it.strides.back() > 1;
+    // Shared operands run along their last axis of more than one element.
+    size_t last = shape.size();
+    while (last > 0 && shape[last - 1] == 1) --last;
+    const bool inner_gap = !rows && !it.uniform && last > 0 && it.strides[last - 1] > 1;
     if (inner_gap) it = in_memory(it, false, true);
     operands.push_back(it);
   }

@@ -13,6 +13,7 @@ class Lowering {
 
  private:
   void find_epilogues();
+  std::vector<int32_t> first_needs(const std::vector<int32_t>& nodes) const;
   void emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& steps, int32_t loop);
   void emit(int32_t id);
   void emit_loop(int32_t loop);

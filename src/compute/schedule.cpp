@@ -40,7 +40,40 @@ std::vector<int32_t> loop_of_nodes(const Graph& graph) {
   return loop;
 }
 
+// Whether computing a node later costs no more memory than keeping its value: shared tensors,
+// views, and functions of one row-local tensor.
+bool may_wait(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || sums_over_rows(node.op) || node.op == Op::kLoopResult) return false;
+  if (!is_row_local(node.shape)) return true;
+  int32_t only = -1;
+  for (const int32_t input : node.inputs) {
+    if (!is_row_local(graph.node(input).shape)) continue;
+    if (only >= 0 && input != only) return false;
+    only = input;
+  }
+  return is_elementwise(node.op) || is_view(node.op);
+}
+
+// Moves what can wait to the phase of its first use, where it may join its user's group.
+void delay(const Graph& graph, Schedule& result) {
+  std::vector<int32_t> needed(static_cast<size_t>(graph.size()), result.stages);
+  for (int32_t id = graph.size() - 1; id >= 0; --id) {
+    const size_t at = static_cast<size_t>(id);
+    const Node& node = graph.node(id);
+    if (result.loop[at] < 0 && needed[at] < result.stages && may_wait(graph, node)) {
+      result.stage[at] = std::max(result.stage[at], needed[at]);
+    }
+    const int32_t when = result.stage[at] - (sums_over_rows(node.op) ? 1 : 0);
+    for (const int32_t input : node.inputs) {
+      int32_t& first = needed[static_cast<size_t>(input)];
+      first = std::min(first, when);
+    }
+  }
+}
+
 }  // namespace
+
+bool is_view(Op op) { return op >= Op::kReshape && op <= Op::kStopGradient; }
 
 Schedule schedule(const Graph& graph) {
   Schedule result;
@@ -65,6 +98,7 @@ Schedule schedule(const Graph& graph) {
     }
   }
   for (const int32_t stage : result.stage) result.stages = std::max(result.stages, stage + 1);
+  delay(graph, result);
   return result;
 }
 

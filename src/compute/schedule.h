@@ -16,5 +16,6 @@ struct Schedule {
 Schedule schedule(const Graph& graph);
 
 bool sums_over_rows(Op op);
+bool is_view(Op op);  // the same values under another shape
 
 }  // namespace agora::compute

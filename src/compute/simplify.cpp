@@ -99,7 +99,9 @@ class Rewriter {
   }
 
  private:
-  int32_t at(int32_t old) const { return mapped_[static_cast<size_t>(old)]; }
+  int32_t at(int32_t old) const {  // -1: a loop's result that nobody needs
+    return old < 0 ? -1 : mapped_[static_cast<size_t>(old)];
+  }
   const Node& node(int32_t id) const { return graph_->node(id); }
 
   void number_loops(const std::vector<bool>& needed) {

@@ -138,7 +138,8 @@ Group<Real>::Group(const Plan& plan, const Step& step, int64_t lanes) {
     code.function = elementwise_kernel<Real>(instruction.op, splat);
     code_.push_back(code);
   }
-  CHECK(static_cast<int64_t>(owner.size()) <= kRegisters, "{} registers", owner.size());
+  registers_ = static_cast<int64_t>(owner.size());
+  CHECK(registers_ <= kRegisters, "{} registers", registers_);
 }
 
 template <typename Real>
@@ -154,12 +155,22 @@ void Group<Real>::run(const Context<Real>& context, int64_t begin, int64_t end) 
     base[k] = it.uniform ? const_cast<Real*>(&it.value) : context.at(it.place);
     stride[k] = it.feature_stride;
   }
+  for (int64_t k = 0; k < registers_; ++k) {
+    data[count + static_cast<size_t>(k)] = context.registers + k * kChunk;
+    stride[count + static_cast<size_t>(k)] = chunk_lanes_;
+  }
   for (int64_t chunk = begin; chunk < end; ++chunk) {
-    int64_t rest = chunk;
-    const int64_t lane = rest % lane_chunks_ * chunk_lanes_;
-    rest /= lane_chunks_;
-    const int64_t feature = rest % feature_chunks_ * chunk_features_;
-    rest /= feature_chunks_;
+    int64_t rest = chunk, lane = 0, feature = 0;
+    if (lane_chunks_ > 1) {
+      lane = rest % lane_chunks_ * chunk_lanes_;
+      rest /= lane_chunks_;
+    }
+    if (outer_.empty()) {
+      feature = rest * chunk_features_;
+    } else if (feature_chunks_ > 1) {
+      feature = rest % feature_chunks_ * chunk_features_;
+      rest /= feature_chunks_;
+    }
     const int64_t lanes = std::min(chunk_lanes_, lanes_ - lane);
     const int64_t features = std::min(chunk_features_, features_ - feature);
     for (size_t k = 0; k < count; ++k) {
@@ -171,10 +182,6 @@ void Group<Real>::run(const Context<Real>& context, int64_t begin, int64_t end) 
       rest /= outer_[axis];
       if (index == 0) continue;
       for (size_t k = 0; k < count; ++k) data[k] += index * operands_[k].outer[axis];
-    }
-    for (int64_t k = 0; k < kRegisters && static_cast<size_t>(k) < code_.size(); ++k) {
-      data[count + static_cast<size_t>(k)] = context.registers + k * kChunk;
-      stride[count + static_cast<size_t>(k)] = lanes;
     }
     for (const Code& code : code_) {
       const auto at = [&](int32_t k) { return k < 0 ? nullptr : data[k]; };

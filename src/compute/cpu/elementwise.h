@@ -54,6 +54,7 @@ class Group {
   int64_t chunk_features_ = 1, chunk_lanes_ = 1;
   int64_t feature_chunks_ = 1, lane_chunks_ = 1, chunks_ = 1;
   std::vector<Operand> operands_;  // inputs, then outputs with memory
+  int64_t registers_ = 0;
   std::vector<Code> code_;
 };
 

@@ -19,11 +19,16 @@ class Runnable {
  public:
   virtual ~Runnable() = default;
   virtual void run(const Context<Real>& context) const = 0;
-  // Steps of the shared part may be cut into pieces that threads share.
-  virtual int64_t pieces() const { return 1; }
-  virtual void run_pieces(const Context<Real>& context, int64_t, int64_t) const { run(context); }
   virtual int64_t workspace() const { return 0; }  // values it needs in Context::workspace
 };
+
+// The lanes of a view: those of the tile, or one value of the shared part.
+int64_t width_of(const View& view, int64_t lanes);
+std::vector<int64_t> all_offsets(const View& view, int64_t lanes);
+
+// Products and image operations; make_operation calls it for what it does not know.
+template <typename Real>
+std::unique_ptr<Runnable<Real>> make_product(const Plan& plan, const Step& step, int64_t lanes);
 
 // Everything but groups, loops, loads and stores.
 template <typename Real>
