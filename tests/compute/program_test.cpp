@@ -1,0 +1,372 @@
+// Programs as a whole: phases, loops, threads, memory, errors, state on disk.
+#include "compute/program.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include "base/error.h"
+#include "compute/gradients.h"
+#include "compute/operations.h"
+
+namespace {
+std::atomic<int64_t> allocations{0};
+}
+
+void* operator new(size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace agora::compute {
+namespace {
+
+std::vector<double> drawn(int64_t count, uint64_t seed, double low = -1, double high = 1) {
+  std::vector<double> values(static_cast<size_t>(count));
+  Rng rng(seed);
+  for (double& value : values) value = rng.uniform(low, high);
+  return values;
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Initializer random_values() {
+  return [](std::span<double> values, const Shape&, Rng& rng) {
+    for (double& value : values) value = rng.uniform(-.5, .5);
+  };
+}
+
+// A small training step with everything in it: a loop with state, a loss of batch means that
+// needs two phases, updates of parameters and of rows.
+struct Training {
+  Graph g;
+  std::vector<Output> outputs;
+  std::vector<Update> updates;
+
+  Training() {
+    const Tensor x = g.input("x", {kRows, 3});
+    const Tensor w = g.parameter("w", {3, 8}, random_values());
+    const Tensor b = g.parameter("b", {8}, random_values());
+    const Tensor v = g.parameter("v", {8, 1}, random_values());
+    const Tensor guess = g.variable("guess", {kRows, 3}, filled(0.25));
+    const auto net = [&](Tensor in) { return matmul(tanh(matmul(in, w, b)), v); };
+    const Tensor found = repeat(4, {guess}, [&](const Tensors& s, Tensor step) -> Tensors {
+      const Tensor slope = gradients(net(s[0] * x), {s[0]})[0];
+      return {clip(s[0] + slope / reshape(step, {kRows, 1}), -1, 1)};
+    })[0];
+    const Tensor gain = relu(net(found * x) - net(x));
+    const Tensor regret = mean(gain);
+    const Tensor loss = sqrt(mean(square(net(x))) + 0.1) + square(regret) + regret;
+    const Tensors parameters = g.parameters();
+    const Tensors slopes = gradients(loss, parameters);
+    for (size_t k = 0; k < parameters.size(); ++k) {
+      updates.push_back({parameters[k], parameters[k] - 0.05 * slopes[k]});
+    }
+    updates.push_back({guess, found});
+    outputs = {{"loss", loss}, {"found", found}};
+  }
+};
+
+TEST(Program, GivesTheSameBitsWithAnyNumberOfThreads) {
+  std::vector<std::vector<double>> results;
+  for (const int threads : {1, 2, 3, 16}) {
+    Training t;
+    Variables variables(t.g, Type::kFloat32, 203);
+    variables.initialize(3);
+    ThreadPool pool(threads);
+    Program program(t.g, variables, {t.outputs, t.updates},
+                    {.rows = 203, .lanes = 16, .pool = &pool});
+    program.set("x", drawn(203 * 3, 1));
+    std::vector<double> all;
+    for (int step = 0; step < 5; ++step) {
+      program.run();
+      all.push_back(program.scalar("loss"));
+    }
+    for (const char* name : {"w", "b", "v", "guess"}) {
+      for (const double value : variables.get(name)) all.push_back(value);
+    }
+    results.push_back(all);
+  }
+  for (size_t k = 1; k < results.size(); ++k) EXPECT_EQ(results[k], results[0]) << k;
+  EXPECT_LT(results[0][4], results[0][0]);  // it learns
+}
+
+TEST(Program, TileSizesAgree) {
+  std::vector<std::vector<double>> results;
+  for (const int64_t lanes : {16, 32, 64}) {
+    Training t;
+    Variables variables(t.g, Type::kFloat64, 50);
+    variables.initialize(3);
+    Program program(t.g, variables, {t.outputs, t.updates}, {.rows = 50, .lanes = lanes});
+    program.set("x", drawn(50 * 3, 1));
+    program.run();
+    results.push_back(variables.get("w"));
+  }
+  for (size_t k = 0; k < results[0].size(); ++k) {
+    EXPECT_NEAR(results[1][k], results[0][k], 1e-13);
+    EXPECT_NEAR(results[2][k], results[0][k], 1e-13);
+  }
+}
+
+TEST(Program, GradientsThroughBatchMeansMatchFiniteDifferences) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 3});
+  const Tensor w = g.parameter("w", {3, 2});
+  const Tensor y = matmul(x, w);
+  const Tensor loss = sqrt(mean(square(y))) - square(mean(tanh(y * mean(y, {0}))));
+  Variables variables(g, Type::kFloat64);
+  Program program(g, variables, {{{"loss", loss}, {"dw", gradients(loss, {w})[0]}}, {}},
+                  {.rows = 37});
+  program.set("x", drawn(37 * 3, 4));
+  std::vector<double> weights = drawn(6, 8), found(6);
+  const auto evaluate = [&] {
+    variables.set("w", weights);
+    program.run();
+    return program.scalar("loss");
+  };
+  evaluate();
+  program.read("dw", std::span<double>(found));
+  for (size_t k = 0; k < weights.size(); ++k) {
+    const double original = weights[k];
+    weights[k] = original + 1e-6;
+    const double up = evaluate();
+    weights[k] = original - 1e-6;
+    const double down = evaluate();
+    weights[k] = original;
+    EXPECT_NEAR(found[k], (up - down) / 2e-6, 1e-7);
+  }
+}
+
+TEST(Program, RepeatRunsItsBodyOnEachRow) {
+  Graph g;
+  const Tensor goal = g.input("goal", {kRows, 2});
+  const Tensors ends =
+      repeat(7, {broadcast(g.constant(1), {kRows, 2}), goal},
+             [&](const Tensors& s, Tensor step) -> Tensors {
+               const Tensor turn = reshape(step, {kRows, 1});
+               return {s[1], s[0] + turn * (exp(goal) - s[1])};  // the states change places
+             });
+  Variables variables(g, Type::kFloat64);
+  Program program(g, variables, {{{"a", ends[0]}, {"b", ends[1]}}, {}}, {.rows = 33});
+  const std::vector<double> goals = drawn(66, 2);
+  program.set("goal", goals);
+  program.run();
+  std::vector<double> a(66), b(66);
+  program.read("a", std::span<double>(a));
+  program.read("b", std::span<double>(b));
+  Program half(g, variables, {{{"b", ends[1]}}, {}}, {.rows = 33});  // the other result is dead
+  half.set("goal", goals);
+  half.run();
+  std::vector<double> same(66);
+  half.read("b", std::span<double>(same));
+  EXPECT_EQ(same, b);
+  for (size_t k = 0; k < goals.size(); ++k) {
+    double first = 1, second = goals[k];
+    for (int turn = 1; turn <= 7; ++turn) {
+      const double next = first + turn * (std::exp(goals[k]) - second);
+      first = second;
+      second = next;
+    }
+    EXPECT_NEAR(a[k], first, 1e-9 * std::abs(first));
+    EXPECT_NEAR(b[k], second, 1e-9 * std::abs(second));
+  }
+}
+
+TEST(Program, RunsOnFewerRowsThanItWasMadeFor) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows});
+  const Tensor seen = g.variable("seen", {kRows});
+  Variables variables(g, Type::kFloat64, 40);
+  Program program(g, variables, {{{"mean", mean(x)}}, {{seen, x}}}, {.rows = 40});
+  program.set("x", std::vector<double>(40, 1.0));
+  program.run();
+  program.set("x", std::vector<double>{2, 4, 9});
+  program.run();
+  EXPECT_DOUBLE_EQ(program.scalar("mean"), 5);
+  const std::vector<double> values = variables.get("seen");
+  EXPECT_EQ(values[2], 9);
+  EXPECT_EQ(values[3], 1);  // rows that did not take part
+}
+
+TEST(Program, RunningAllocatesNothing) {
+  Training t;
+  Variables variables(t.g, Type::kFloat32, 100);
+  variables.initialize(3);
+  ThreadPool pool(2);
+  Program program(t.g, variables, {t.outputs, t.updates}, {.rows = 100, .pool = &pool});
+  const std::vector<double> x = drawn(300, 1);
+  std::vector<float> found(300);
+  program.set("x", x);
+  program.run();
+  const int64_t before = allocations.load();
+  for (int step = 0; step < 20; ++step) {
+    program.set("x", x);
+    program.run();
+    program.read("found", std::span<float>(found));
+  }
+  EXPECT_EQ(allocations.load() - before, 0);
+}
+
+int64_t resident_pages() {
+  std::ifstream file("/proc/self/statm");
+  int64_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident;
+}
+
+void run_many(int64_t steps) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 2});
+  const Tensor w = g.parameter("w", {2, 1}, random_values());
+  const Tensor loss = mean(square(matmul(x, w) - 1.0));
+  Variables variables(g);
+  variables.initialize(1);
+  ThreadPool pool(1);
+  Program program(g, variables, {{{"loss", loss}}, {{w, w - 0.01 * gradients(loss, {w})[0]}}},
+                  {.rows = 4, .pool = &pool});
+  const std::vector<double> values = drawn(8, 5);
+  program.set("x", values);
+  for (int k = 0; k < 100; ++k) program.run();
+  const int64_t before = resident_pages();
+  for (int64_t k = 0; k < steps; ++k) {
+    program.set("x", values);
+    program.run();
+  }
+  EXPECT_LE(resident_pages() - before, 16);
+}
+
+TEST(Program, MemoryDoesNotGrow) { run_many(100'000); }
+TEST(ProgramSlow, MemoryDoesNotGrowOverAMillionSteps) { run_many(1'000'000); }
+
+TEST(Program, NamesTheFirstNonFiniteNodeAndKeepsTheVariables) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 2});
+  const Tensor w = g.parameter("w", {2}, filled(1));
+  const Tensor inner = log(x * w).named("logarithm");
+  const Tensor loss = mean(exp(inner) * tanh(inner));
+  Variables variables(g);
+  variables.initialize(1);
+  Program program(g, variables, {{{"loss", loss}}, {{w, w + loss}}}, {.rows = 20});
+  std::vector<double> values = drawn(40, 3, 0.5, 1);
+  program.set("x", values);
+  program.run();
+  const std::vector<double> good = variables.get("w");
+  values[25] = -1;
+  program.set("x", values);
+  const std::string message = message_of([&] { program.run(); });
+  EXPECT_NE(message.find("'loss'"), std::string::npos) << message;
+  EXPECT_NE(message.find("log 'logarithm' (rows, 2)"), std::string::npos) << message;
+  EXPECT_EQ(variables.get("w"), good);
+}
+
+TEST(Program, MistakesAreOneClearLine) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 3});
+  const Tensor w = g.parameter("w", {4, 2});
+  EXPECT_EQ(message_of([&] { matmul(x, w); }),
+            "matmul: shapes (rows, 3) and (4, 2) have different inner sizes");
+  EXPECT_EQ(message_of([&] {
+              x + g.constant({1, 2}, {2});
+            }),
+            "add: shapes (rows, 3) and (2) do not broadcast");
+  EXPECT_EQ(message_of([&] {
+              reshape(x, {kRows, 4});
+            }),
+            "reshape: shapes (rows, 3) and (rows, 4) hold different numbers of values");
+  EXPECT_EQ(message_of([&] { softmax(x, 2); }),
+            "softmax: axis 2 does not exist in shape (rows, 3)");
+  EXPECT_EQ(message_of([&] {
+              concat({x, g.input("y", {kRows, 2, 2})}, 1);
+            }),
+            "concat: shapes (rows, 3) and (rows, 2, 2) differ off the axis");
+  EXPECT_EQ(message_of([&] { g.input("x", {2}); }),
+            "the graph has two inputs or variables named 'x'");
+  EXPECT_NE(message_of([&] {
+              repeat(2, {x},
+                     [&](const Tensors& s, Tensor) -> Tensors { return {s[0] - mean(s[0])}; });
+              Variables variables(g);
+              Program(g, variables, {{{"y", g.loops().empty() ? x : Tensor{&g, g.size() - 1}}}, {}},
+                      {.rows = 2});
+            }).find("is not row-local"),
+            std::string::npos);
+  Variables variables(g);
+  const Tensor y = x * 2.0;
+  EXPECT_EQ(message_of([&] {
+              Program(g, variables, {{{"y", y}}, {}}, {.rows = 0});
+            }),
+            "a program needs at least one row, found 0");
+  Program program(g, variables, {{{"y", y}}, {}}, {.rows = 5});
+  EXPECT_EQ(message_of([&] { program.run(); }), "input 'x' has not been set");
+  EXPECT_EQ(message_of([&] { program.set("x", std::vector<double>{}); }),
+            "input 'x': the batch is empty");
+  EXPECT_EQ(message_of([&] { program.set("x", std::vector<double>(7)); }),
+            "input 'x' of shape (rows, 3) takes up to 5 rows of 3 values, found 7 values");
+  EXPECT_NE(message_of([&] { program.set("z", 1.0); }).find("no input 'z'"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              Program(g, variables, {{{"y", y}}, {}}, {.rows = int64_t{1} << 50});
+            }).find("out of memory"),
+            std::string::npos);
+}
+
+TEST(Variables, AreSavedAndRestoredAndMismatchesRefused) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "agora_variables";
+  std::filesystem::create_directories(folder);
+  const auto file = folder / "state.safetensors";
+  const auto variables_of = [](const std::vector<std::pair<std::string, Shape>>& shapes) {
+    auto g = std::make_unique<Graph>();
+    for (const auto& [name, shape] : shapes) g->parameter(name, shape, random_values());
+    return g;
+  };
+  const auto graph = variables_of({{"w", {2, 3}}, {"b", {3}}});
+  Variables saved(*graph);
+  saved.initialize(11);
+  saved.save(file);
+  Variables loaded(*graph, Type::kFloat64);
+  loaded.load(file);
+  EXPECT_EQ(loaded.get("w"), saved.get("w"));
+  EXPECT_EQ(loaded.get("b"), saved.get("b"));
+  const auto refused = [&](const std::vector<std::pair<std::string, Shape>>& shapes) {
+    const auto other = variables_of(shapes);
+    Variables variables(*other);
+    const std::string message = message_of([&] { variables.load(file); });
+    EXPECT_EQ(variables.get("w"), std::vector<double>(variables.get("w").size(), 0.0));
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+    return message.substr(message.find(": ") + 2);
+  };
+  EXPECT_EQ(refused({{"w", {2, 3}}, {"b", {3}}, {"c", {1}}}), "tensor 'c' of shape (1) is missing");
+  EXPECT_EQ(refused({{"w", {2, 3}}}).substr(0, 18), "unknown tensor 'b'");
+  EXPECT_EQ(refused({{"w", {3, 2}}, {"b", {3}}}), "tensor 'w' has shape (2, 3), expected (3, 2)");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Program, BytesAreScaledImages) {
+  Graph g;
+  const Tensor image = g.byte_input("image", {kRows, 2}, 1.0 / 255);
+  Variables variables(g, Type::kFloat64);
+  Program program(g, variables, {{{"y", image}}, {}}, {.rows = 2});
+  program.set("image", std::vector<uint8_t>{0, 255, 51, 102});
+  program.run();
+  std::vector<double> y(4);
+  program.read("y", std::span<double>(y));
+  EXPECT_NEAR(y[1], 1, 1e-15);
+  EXPECT_NEAR(y[2], .2, 1e-15);
+}
+
+}  // namespace
+}  // namespace agora::compute
