@@ -90,6 +90,9 @@ class Mechanism {
   virtual void utility_gradient(int64_t profiles, int bidders, int items, int bidder,
                                 const double* values, const double* bids, double* utility,
                                 double* gradient) const;
+  // A proven bound of |change of a bidder's utility| / |change of one of its bids|, if there is
+  // one.
+  virtual std::optional<double> utility_lipschitz() const { return std::nullopt; }
   virtual Parameters parameters() const = 0;
 };
 
@@ -101,12 +104,12 @@ struct Outcome {
 Outcome run(const Mechanism& mechanism, const std::vector<double>& bids);
 
 struct ExactOptions {
-  std::optional<double> reserve;     // second-price: reserve of every item
+  std::optional<double> reserve = std::nullopt;  // second-price: reserve of every item
   int points = 50;                   // lp: points per item and bidder when values are continuous
   bool dominant = true;              // lp: dominant-strategy (otherwise Bayesian) constraints
   int64_t design_profiles = 200000;  // optimised families: profiles their parameters are fitted to
   uint64_t seed = 0;
-  std::string menu;  // menu: CSV file of the choices, one column per item and `price`
+  std::string menu = {};  // menu: CSV file of the choices, one column per item and `price`
 };
 // Any mechanism of `agora auction list` that is computed rather than trained.
 std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,

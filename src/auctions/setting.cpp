@@ -82,6 +82,12 @@ Setting make_setting(std::string text, ValueTable table) {
   return Setting(std::move(laws));
 }
 
+std::vector<std::vector<Law>> marginal_laws(const Setting& setting) {
+  std::vector<std::vector<Law>> laws;
+  for (const Row& row : setting.laws().rows) laws.push_back(row->marginals());
+  return laws;
+}
+
 const std::string& Setting::text() const { return laws_->text; }
 int Setting::bidders() const { return laws_->bidders; }
 int Setting::items() const { return laws_->items; }

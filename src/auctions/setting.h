@@ -53,6 +53,8 @@ struct SettingLaws {
 Setting make_setting(std::string text, int items, std::vector<Row> rows);
 Setting make_setting(std::string text, ValueTable table);
 
+std::vector<std::vector<Law>> marginal_laws(const Setting& setting);  // (bidders, items)
+
 // The grammar's form of a named setting; nothing if `text` starts with a number, an error if it
 // is no known name.
 std::optional<std::string> expand_name(std::string_view text);

@@ -1,0 +1,60 @@
+#pragma once
+#include <agora/auctions.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace agora::auctions {
+
+// One kind of mechanism is one file of mechanisms/, whose `MechanismKind entry_STEM()` fills this.
+// A mechanism is a function of its Parameters: what is saved is what was made.
+struct MechanismKind {
+  std::string name;
+  std::string summary;        // one line, for listings
+  std::string trial_setting;  // a small setting for the conformance suite
+  bool truthful = true;       // no bidder gains by a false bid, on the domain of its setting
+  // Why it cannot be made for a setting, naming what can; "" if it can.
+  std::function<std::string(const Setting&)> refusal;
+  // Computes the parameters; empty for mechanisms that are trained.
+  std::function<Parameters(const Setting&, const ExactOptions&)> design;
+  std::function<std::unique_ptr<Mechanism>(Parameters)> make;
+};
+
+// Every kind, in the order of their file names (generated).
+const std::vector<MechanismKind>& mechanisms();
+// The kind of that name; the user's mistake, with a suggestion, if there is none.
+const MechanismKind& mechanism_kind(std::string_view name);
+
+// Parameters with the names and sizes filled in.
+Parameters parameters_for(std::string_view mechanism, const Setting& setting);
+// The tensor of that name with these sizes (-1: any); another one is the user's mistake.
+const Parameters::Tensor& tensor(const Parameters& parameters, const std::string& name,
+                                 const std::vector<int64_t>& shape);
+
+// A mechanism that is a function of its parameters and has one size.
+class FixedMechanism : public Mechanism {
+ public:
+  const std::string& name() const override { return parameters_.mechanism; }
+  int bidders() const override { return parameters_.bidders; }
+  int items() const override { return parameters_.items; }
+  Parameters parameters() const override { return parameters_; }
+  void run(int64_t profiles, int bidders, int items, const double* bids, double* allocation,
+           double* payments) const final;
+
+ protected:
+  explicit FixedMechanism(Parameters parameters) : parameters_(std::move(parameters)) {}
+  // One profile: bids (n, m) -> allocation (n, m), payments (n), both zero on entry.
+  virtual void run_profile(const double* bids, double* allocation, double* payments) const = 0;
+
+ private:
+  Parameters parameters_;
+};
+
+// Bids (profiles, n, m) of any size on the program's threads, in fixed slices.
+void run_parallel(const Mechanism& mechanism, int64_t profiles, int bidders, int items,
+                  const double* bids, double* allocation, double* payments);
+
+}  // namespace agora::auctions

@@ -1,0 +1,18 @@
+// Affine maximiser auctions with optimised weights and one boost per class of allocations.
+#include "auctions/exact/affine_maximiser.h"
+
+namespace agora::auctions {
+
+MechanismKind entry_ama() {
+  return {.name = "ama",
+          .summary = "affine maximiser with optimised weights and boosts of allocations",
+          .trial_setting = "2x2 uniform(0,1)",
+          .refusal = affine_refusal,
+          .design =
+              [](const Setting& setting, const ExactOptions& options) {
+                return optimise_affine("ama", setting, allocation_boosts(setting), options);
+              },
+          .make = [](Parameters p) { return std::make_unique<AffineMaximiser>(std::move(p)); }};
+}
+
+}  // namespace agora::auctions

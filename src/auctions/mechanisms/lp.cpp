@@ -1,0 +1,117 @@
+// The optimal mechanism on finitely many types, by linear programming.
+#include <algorithm>
+
+#include "auctions/exact/menu.h"
+#include "auctions/exact/optimal_lp.h"
+#include "auctions/mechanism.h"
+#include "base/error.h"
+
+namespace agora::auctions {
+namespace {
+
+constexpr int64_t kMostProfiles = 20000;
+
+// Several bidders: bids count as the type at or below them. Truthful on the types themselves;
+// between them a bidder may gain up to the width of a cell.
+class TypedMechanism : public FixedMechanism {
+ public:
+  explicit TypedMechanism(Parameters parameters) : FixedMechanism(std::move(parameters)) {
+    const Parameters own = this->parameters();
+    space_.bidders = bidders();
+    space_.items = items();
+    for (int i = 0; i < bidders(); ++i) {
+      int64_t types = 1;
+      space_.grids.emplace_back();
+      for (int j = 0; j < items(); ++j) {
+        space_.grids[i].push_back(
+            tensor(own, fmt::format("grid.b{}i{}", i + 1, j + 1), {-1}).values);
+        types *= static_cast<int64_t>(space_.grids[i][j].size());
+      }
+      space_.probability.emplace_back(types, 0.0);  // only the number of types is used here
+    }
+    allocation_ = tensor(own, "allocation", {space_.profiles(), bidders(), items()}).values;
+    payments_ = tensor(own, "payments", {space_.profiles(), bidders()}).values;
+  }
+
+ protected:
+  void run_profile(const double* bids, double* allocation, double* payments) const override {
+    int64_t profile = 0;
+    for (int i = 0; i < bidders(); ++i) {
+      const int type = std::max(0, space_.type_of(i, bids + i * items()));
+      profile += type * space_.stride(i);
+    }
+    for (int i = 0; i < bidders(); ++i) {
+      if (space_.type_of(i, bids + i * items()) < 0) continue;  // below the grid: gets nothing
+      for (int j = 0; j < items(); ++j) {
+        allocation[i * items() + j] = allocation_[(profile * bidders() + i) * items() + j];
+      }
+      payments[i] = payments_[profile * bidders() + i];
+    }
+  }
+
+ private:
+  TypeSpace space_;
+  std::vector<double> allocation_, payments_;
+};
+
+Parameters design(const Setting& setting, const ExactOptions& options) {
+  const TypeSpace space = type_space(setting, options.points);
+  if (space.profiles() > kMostProfiles) {
+    throw user_error(
+        "lp cannot take setting \"{}\" with {} points per item: {} type profiles, at "
+        "most {}; --points takes fewer",
+        setting.text(), options.points, space.profiles(), kMostProfiles);
+  }
+  const OptimalMechanism found = solve_optimal(space, options.dominant);
+  const int n = setting.bidders(), m = setting.items();
+  Parameters parameters;
+  if (n == 1) {
+    // One bidder chooses from what any type would get: truthful for every value, not only types.
+    std::vector<Choice> choices;
+    for (int64_t k = 0; k < space.profiles(); ++k) {
+      const double* shares = found.allocation.data() + k * m;
+      choices.push_back({std::vector<double>(shares, shares + m), found.payments[k]});
+    }
+    parameters = menu_parameters("lp", setting, std::move(choices));
+  } else {
+    parameters = parameters_for("lp", setting);
+    parameters.tensors["allocation"] = {{space.profiles(), n, m}, found.allocation};
+    parameters.tensors["payments"] = {{space.profiles(), n}, found.payments};
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < m; ++j) {
+        const std::vector<double>& grid = space.grids[i][j];
+        parameters.tensors[fmt::format("grid.b{}i{}", i + 1, j + 1)] = {
+            {static_cast<int64_t>(grid.size())}, grid};
+      }
+    }
+  }
+  parameters.notes["program"] = options.dominant ? "dominant" : "bayesian";
+  parameters.notes["revenue_on_types"] = fmt::format("{:.9g}", found.revenue);
+  parameters.notes["type_profiles"] = std::to_string(space.profiles());
+  parameters.notes["constraints"] = std::to_string(found.constraints);
+  return parameters;
+}
+
+std::string refusal(const Setting& setting) {
+  if (setting.laws().table) return "it needs laws, not a table; ama, bundle and menu take tables";
+  for (const Row& row : setting.laws().rows) {
+    if (!row->independent()) return "its types need independent items; ama and bundle do not";
+  }
+  return "";
+}
+
+}  // namespace
+
+MechanismKind entry_lp() {
+  return {.name = "lp",
+          .summary = "the optimal mechanism on finitely many types, by linear programming",
+          .trial_setting = "2x2 discrete(1:0.5,2:0.3,4:0.2) discrete(1:0.7,3:0.3)",
+          .refusal = refusal,
+          .design = design,
+          .make = [](Parameters p) -> std::unique_ptr<Mechanism> {
+            if (p.bidders == 1) return std::make_unique<Menu>(std::move(p));
+            return std::make_unique<TypedMechanism>(std::move(p));
+          }};
+}
+
+}  // namespace agora::auctions

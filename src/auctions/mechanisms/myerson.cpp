@@ -1,0 +1,44 @@
+// The revenue-optimal auction of one item (ch. 1): the highest ironed virtual value wins.
+#include "auctions/exact/virtual_value.h"
+#include "auctions/setting.h"
+
+namespace agora::auctions {
+namespace {
+
+class Myerson : public FixedMechanism {
+ public:
+  explicit Myerson(Parameters parameters)
+      : FixedMechanism(std::move(parameters)), sale_(load_sales(this->parameters(), 1)[0]) {}
+
+ protected:
+  void run_profile(const double* bids, double* allocation, double* payments) const override {
+    sale_.run(bids, 1, allocation, payments);
+  }
+
+ private:
+  OptimalSale sale_;
+};
+
+Parameters design(const Setting& setting, const ExactOptions&) {
+  Parameters parameters = parameters_for("myerson", setting);
+  save_virtual_values(parameters, marginal_laws(setting));
+  return parameters;
+}
+
+}  // namespace
+
+MechanismKind entry_myerson() {
+  return {.name = "myerson",
+          .summary = "the optimal auction of one item, ironed where the law is irregular",
+          .trial_setting = "3x1 mix(0.7 uniform(0,1), 0.3 uniform(2,3))",
+          .refusal =
+              [](const Setting& setting) {
+                return setting.items() == 1
+                           ? ""
+                           : "it sells one item; itemwise-myerson and bundle sell several";
+              },
+          .design = design,
+          .make = [](Parameters p) { return std::make_unique<Myerson>(std::move(p)); }};
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,129 @@
+// Mechanisms as files. A safetensors file holds the tensors in double and, in its metadata,
+// mechanism, setting, bidders and items; a JSON file the same with nested members.
+#include <charconv>
+#include <filesystem>
+
+#include "auctions/mechanism.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/safetensors.h"
+
+namespace agora::auctions {
+namespace {
+
+constexpr int kLargestSide = 1000;
+const std::string kNote = "note.";
+
+bool is_json(const std::filesystem::path& path) { return path.extension() == ".json"; }
+
+int size_from(const std::string& text, const std::string& file, const char* what) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 ||
+      value > kLargestSide) {
+    throw user_error("{}: expected a number of {} from 1 to {}, found '{}'", file, what,
+                     kLargestSide, text);
+  }
+  return value;
+}
+
+Parameters read_tensors(const std::string& file) {
+  const TensorFile saved = read_safetensors(file);
+  const auto text = [&](const std::string& key) {
+    const auto found = saved.metadata.find(key);
+    if (found == saved.metadata.end()) {
+      throw user_error("{}: expected metadata '{}' of a mechanism, found none", file, key);
+    }
+    return found->second;
+  };
+  Parameters parameters;
+  parameters.mechanism = text("mechanism");
+  parameters.setting = saved.metadata.contains("setting") ? text("setting") : "";
+  parameters.bidders = size_from(text("bidders"), file, "bidders");
+  parameters.items = size_from(text("items"), file, "items");
+  for (const auto& [key, value] : saved.metadata) {
+    if (key.starts_with(kNote)) parameters.notes[key.substr(kNote.size())] = value;
+  }
+  for (const StoredTensor& stored : saved.tensors) {
+    parameters.tensors[stored.name] = {stored.shape, stored.values<double>()};
+  }
+  return parameters;
+}
+
+void write_tensors(const Parameters& parameters, const std::string& file) {
+  TensorFile saved;
+  saved.metadata = {{"mechanism", parameters.mechanism},
+                    {"setting", parameters.setting},
+                    {"bidders", std::to_string(parameters.bidders)},
+                    {"items", std::to_string(parameters.items)}};
+  for (const auto& [key, value] : parameters.notes) saved.metadata[kNote + key] = value;
+  for (const auto& [name, tensor] : parameters.tensors) {
+    saved.tensors.push_back(StoredTensor::of<double>(name, tensor.shape, tensor.values));
+  }
+  write_safetensors(file, saved);
+}
+
+Parameters read_object(const std::string& file) {
+  const Json json = parse_json_file(file);
+  Parameters parameters;
+  parameters.mechanism = json_member<std::string>(json, "mechanism", file);
+  parameters.setting = json_member<std::string>(json, "setting", file);
+  parameters.bidders =
+      size_from(std::to_string(json_member<int64_t>(json, "bidders", file)), file, "bidders");
+  parameters.items =
+      size_from(std::to_string(json_member<int64_t>(json, "items", file)), file, "items");
+  if (json.contains("notes")) {
+    parameters.notes = json_member<std::map<std::string, std::string>>(json, "notes", file);
+  }
+  const Json tensors = json_member<Json>(json, "tensors", file);
+  for (const auto& [name, tensor] : tensors.items()) {
+    const std::string where = fmt::format("{}: tensor '{}'", file, name);
+    Parameters::Tensor read{json_member<std::vector<int64_t>>(tensor, "shape", where),
+                            json_member<std::vector<double>>(tensor, "values", where)};
+    int64_t size = 1;
+    for (int64_t side : read.shape) size *= side;
+    if (size != static_cast<int64_t>(read.values.size())) {
+      throw user_error("{}: its shape needs {} numbers, found {}", where, size, read.values.size());
+    }
+    parameters.tensors[name] = std::move(read);
+  }
+  return parameters;
+}
+
+void write_object(const Parameters& parameters, const std::string& file) {
+  Json json{{"mechanism", parameters.mechanism}, {"setting", parameters.setting},
+            {"bidders", parameters.bidders},     {"items", parameters.items},
+            {"notes", parameters.notes},         {"tensors", Json::object()}};
+  for (const auto& [name, tensor] : parameters.tensors) {
+    json["tensors"][name] = {{"shape", tensor.shape}, {"values", tensor.values}};
+  }
+  write_json(file, json);
+}
+
+}  // namespace
+
+void save(const Mechanism& mechanism, const std::string& file) {
+  if (is_json(file)) {
+    write_object(mechanism.parameters(), file);
+  } else if (std::filesystem::path(file).extension() == ".safetensors") {
+    write_tensors(mechanism.parameters(), file);
+  } else {
+    throw user_error("{}: expected a name that ends in .safetensors or .json", file);
+  }
+}
+
+std::unique_ptr<Mechanism> load(const std::string& file) {
+  Parameters parameters = is_json(file) ? read_object(file) : read_tensors(file);
+  const std::string name = parameters.mechanism;
+  for (const MechanismKind& kind : mechanisms()) {
+    if (kind.name != name) continue;
+    try {
+      return kind.make(std::move(parameters));
+    } catch (const UserError& error) {
+      throw user_error("{}: {}", file, error.what());
+    }
+  }
+  throw user_error("{}: expected a mechanism of `agora auction list`, found '{}'", file, name);
+}
+
+}  // namespace agora::auctions

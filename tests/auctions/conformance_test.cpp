@@ -1,0 +1,166 @@
+// What every mechanism of the registry must do, on the setting it names for this.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "auctions/mechanism.h"
+#include "auctions/setting.h"
+#include "base/error.h"
+
+namespace agora::auctions {
+namespace {
+
+struct Trial {
+  Setting market;
+  std::unique_ptr<Mechanism> mechanism;
+  std::vector<double> values;
+  Outcome outcome;
+};
+
+constexpr int kProfiles = 400;
+
+Trial trial_of(const MechanismKind& kind) {
+  Setting market = setting(kind.trial_setting);
+  std::vector<double> values(kProfiles * market.bidders() * market.items());
+  market.sample(11, kEvaluationStream, 0, kProfiles, values.data());
+  auto mechanism = exact(kind.name, market, {.reserve = 0.4, .points = 5, .design_profiles = 2000});
+  Outcome outcome = run(*mechanism, values);
+  return {market, std::move(mechanism), std::move(values), std::move(outcome)};
+}
+
+class Conformance : public testing::TestWithParam<MechanismKind> {};
+
+TEST_P(Conformance, IsFeasibleRationalAndNeverPays) {
+  const Trial trial = trial_of(GetParam());
+  const int n = trial.market.bidders(), m = trial.market.items();
+  for (int k = 0; k < kProfiles; ++k) {
+    for (int j = 0; j < m; ++j) {
+      double given = 0.0;
+      for (int i = 0; i < n; ++i) {
+        const double share = trial.outcome.allocation[(k * n + i) * m + j];
+        EXPECT_GE(share, 0.0);
+        given += share;
+      }
+      EXPECT_LE(given, 1.0 + 1e-9);
+    }
+    for (int i = 0; i < n; ++i) {
+      double value = 0.0;
+      for (int j = 0; j < m; ++j) {
+        const int cell = (k * n + i) * m + j;
+        value += trial.values[cell] * trial.outcome.allocation[cell];
+      }
+      EXPECT_GE(trial.outcome.payments[k * n + i], 0.0);
+      EXPECT_LE(trial.outcome.payments[k * n + i], value + 1e-9);
+    }
+  }
+}
+
+TEST_P(Conformance, GivesEveryProfileTheSameAloneAndInABatch) {
+  const Trial trial = trial_of(GetParam());
+  const int n = trial.market.bidders(), m = trial.market.items();
+  std::vector<double> allocation(n * m), payments(n);
+  for (int k = 0; k < kProfiles; k += 37) {
+    trial.mechanism->run(1, n, m, trial.values.data() + k * n * m, allocation.data(),
+                         payments.data());
+    for (int e = 0; e < n * m; ++e) {
+      EXPECT_EQ(allocation[e], trial.outcome.allocation[k * n * m + e]);
+    }
+    for (int i = 0; i < n; ++i) EXPECT_EQ(payments[i], trial.outcome.payments[k * n + i]);
+  }
+}
+
+TEST_P(Conformance, IsTheSameAfterSavingAndLoading) {
+  const Trial trial = trial_of(GetParam());
+  for (const char* ending : {"safetensors", "json"}) {
+    const std::string file =
+        (std::filesystem::path(testing::TempDir()) / fmt::format("m{}.{}", getpid(), ending))
+            .string();
+    save(*trial.mechanism, file);
+    const auto loaded = load(file);
+    EXPECT_EQ(loaded->name(), GetParam().name);
+    const Outcome again = run(*loaded, trial.values);
+    EXPECT_EQ(again.allocation, trial.outcome.allocation);
+    EXPECT_EQ(again.payments, trial.outcome.payments);
+    std::filesystem::remove(file);
+  }
+}
+
+// Bids to try against bidder i's truth: a grid over the domain, or the atoms of a discrete one.
+std::vector<std::vector<double>> deviations(const Setting& market, int bidder) {
+  std::vector<std::vector<double>> result{{}};
+  for (int j = 0; j < market.items(); ++j) {
+    std::vector<double> candidates;
+    for (const Atom& atom : market.laws().rows[bidder]->marginals()[j]->atoms()) {
+      candidates.push_back(atom.value);
+    }
+    const Interval range = market.search_domain(bidder, j);
+    const int steps = market.items() > 2 ? 4 : 12;
+    for (int s = 0; s <= steps && market.laws().rows[bidder]->marginals()[j]->atoms().empty();
+         ++s) {
+      candidates.push_back(range.low + (range.high - range.low) * s / steps);
+    }
+    std::vector<std::vector<double>> next;
+    for (const auto& start : result) {
+      for (double candidate : candidates) {
+        next.push_back(start);
+        next.back().push_back(candidate);
+      }
+    }
+    result = std::move(next);
+  }
+  return result;
+}
+
+TEST_P(Conformance, LeavesNothingToGainByLying) {
+  if (!GetParam().truthful) GTEST_SKIP() << "does not claim to be truthful";
+  const Trial trial = trial_of(GetParam());
+  const int n = trial.market.bidders(), m = trial.market.items();
+  double largest = 0.0;
+  for (int i = 0; i < n; ++i) {
+    const auto tries = deviations(trial.market, i);
+    std::vector<double> bids;
+    for (int k = 0; k < 60; ++k) {
+      const double* truth = trial.values.data() + k * n * m;
+      bids.clear();
+      for (const auto& lie : tries) {
+        bids.insert(bids.end(), truth, truth + n * m);
+        std::copy(lie.begin(), lie.end(), bids.end() - n * m + i * m);
+      }
+      const Outcome outcome = run(*trial.mechanism, bids);
+      double honest = -trial.outcome.payments[k * n + i];
+      for (int j = 0; j < m; ++j) {
+        const int cell = (k * n + i) * m + j;
+        honest += trial.values[cell] * trial.outcome.allocation[cell];
+      }
+      for (size_t t = 0; t < tries.size(); ++t) {
+        double utility = -outcome.payments[t * n + i];
+        for (int j = 0; j < m; ++j) {
+          utility += truth[i * m + j] * outcome.allocation[(t * n + i) * m + j];
+        }
+        largest = std::max(largest, utility - honest);
+      }
+    }
+  }
+  EXPECT_LE(largest, 1e-9);
+}
+
+std::vector<MechanismKind> computed() {
+  std::vector<MechanismKind> result;
+  for (const MechanismKind& kind : mechanisms()) {
+    if (kind.design) result.push_back(kind);
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Mechanisms, Conformance, testing::ValuesIn(computed()),
+                         [](const auto& tested) {
+                           std::string name = tested.param.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace agora::auctions
