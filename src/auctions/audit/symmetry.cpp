@@ -1,0 +1,201 @@
+// How much a mechanism depends on the order of bidders and items (ch. 4).
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "auctions/audit/audit.h"
+#include "auctions/setting.h"
+#include "base/rng.h"
+#include "base/thread_pool.h"
+
+namespace agora::auctions {
+namespace {
+
+constexpr int64_t kMostPermutations = 5040;
+constexpr int kSampled = 1000;
+constexpr int kExactBidders = 6;
+constexpr int kSearches = 8;  // of the worst order of more bidders
+
+using Order = std::vector<int>;
+
+int64_t factorial(int n) {
+  int64_t product = 1;
+  for (int k = 2; k <= n && product <= kMostPermutations; ++k) product *= k;
+  return product;
+}
+
+Order identity(int n) {
+  Order order(n);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::vector<Order> all_orders(int n) {
+  std::vector<Order> result;
+  Order order = identity(n);
+  do result.push_back(order);
+  while (std::next_permutation(order.begin(), order.end()));
+  return result;
+}
+
+// Runs permuted copies of one profile; row i of the copy is the profile's row bidders[i].
+class Permuted {
+ public:
+  Permuted(const Mechanism& mechanism, int n, int m, const double* values)
+      : mechanism_(mechanism), n_(n), m_(m), values_(values) {}
+
+  void add(const Order& bidders, const Order& items) {
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < m_; ++j) bids_.push_back(values_[bidders[i] * m_ + items[j]]);
+    }
+  }
+  // Revenue of every copy added since the last call.
+  std::vector<double> revenues() {
+    run();
+    std::vector<double> result(count_, 0.0);
+    for (int64_t e = 0; e < count_ * n_; ++e) result[e / n_] += payments_[e];
+    bids_.clear();
+    return result;
+  }
+  // Utility of every seat of every copy, (copies, bidders).
+  std::vector<double> utilities() {
+    run();
+    std::vector<double> result(count_ * n_);
+    for (int64_t e = 0; e < count_ * n_; ++e) {
+      result[e] = -payments_[e];
+      for (int j = 0; j < m_; ++j) result[e] += bids_[e * m_ + j] * allocation_[e * m_ + j];
+    }
+    bids_.clear();
+    return result;
+  }
+
+ private:
+  void run() {
+    count_ = static_cast<int64_t>(bids_.size()) / (n_ * m_);
+    allocation_.resize(bids_.size());
+    payments_.resize(count_ * n_);
+    mechanism_.run(count_, n_, m_, bids_.data(), allocation_.data(), payments_.data());
+  }
+  const Mechanism& mechanism_;
+  int n_, m_;
+  const double* values_;
+  int64_t count_ = 0;
+  std::vector<double> bids_, allocation_, payments_;
+};
+
+double lowest(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+// The order of bidders with the lowest revenue: all of them, or swaps from several starts.
+double worst_revenue(Permuted& permuted, int n, int m, Rng rng) {
+  const Order items = identity(m);
+  if (n <= kExactBidders) {
+    for (const Order& order : all_orders(n)) permuted.add(order, items);
+    return lowest(permuted.revenues());
+  }
+  double worst = 1e300;
+  for (int search = 0; search < kSearches; ++search) {
+    Order order = identity(n);
+    if (search > 0) rng.shuffle(order);
+    permuted.add(order, items);
+    double current = permuted.revenues()[0];
+    while (true) {
+      std::vector<std::pair<int, int>> swaps;
+      for (int a = 0; a < n; ++a) {
+        for (int b = a + 1; b < n; ++b) {
+          swaps.emplace_back(a, b);
+          std::swap(order[a], order[b]);
+          permuted.add(order, items);
+          std::swap(order[a], order[b]);
+        }
+      }
+      const std::vector<double> found = permuted.revenues();
+      const auto best = std::min_element(found.begin(), found.end());
+      if (*best >= current) break;
+      current = *best;
+      const auto [a, b] = swaps[best - found.begin()];
+      std::swap(order[a], order[b]);
+    }
+    worst = std::min(worst, current);
+  }
+  return worst;
+}
+
+}  // namespace
+
+SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
+                           const AuditOptions& options) {
+  const int n = setting.bidders(), m = setting.items();
+  SymmetryTest result;
+  result.profiles = options.symmetry_profiles;
+  if (setting.held_out() > 0) result.profiles = std::min(result.profiles, setting.held_out());
+  result.all_permutations = factorial(n) * factorial(m) <= kMostPermutations;
+  result.permutations = result.all_permutations ? factorial(n) * factorial(m) : kSampled;
+  result.exact_exploitability = n <= kExactBidders;
+  std::vector<std::pair<Order, Order>> orders;
+  if (result.all_permutations) {
+    for (const Order& bidders : all_orders(n)) {
+      for (const Order& items : all_orders(m)) orders.emplace_back(bidders, items);
+    }
+  } else {
+    orders.emplace_back(identity(n), identity(m));
+    for (uint32_t k = 1; k < kSampled; ++k) {
+      Rng rng(options.seed, kAuditStream, 0, k);
+      Order bidders = identity(n), items = identity(m);
+      rng.shuffle(bidders);
+      rng.shuffle(items);
+      orders.emplace_back(bidders, items);
+    }
+  }
+  result.revenue_range.assign(result.profiles, 0.0);
+  std::vector<double> honest(result.profiles), worst(result.profiles);
+  std::vector<double> treatment(result.profiles, 0.0), treatment_max(result.profiles, 0.0);
+  default_pool().run(result.profiles, [&](int64_t k) {
+    std::vector<double> values(n * m);
+    setting.sample_held_out(options.seed, kEvaluationStream, k, 1, values.data());
+    Permuted permuted(mechanism, n, m, values.data());
+    for (const auto& [bidders, items] : orders) permuted.add(bidders, items);
+    const std::vector<double> revenues = permuted.revenues();
+    honest[k] = revenues[0];  // the identity comes first
+    result.revenue_range[k] =
+        *std::max_element(revenues.begin(), revenues.end()) - lowest(revenues);
+    worst[k] =
+        worst_revenue(permuted, n, m, Rng(options.seed, kAuditStream, 1, static_cast<uint32_t>(k)));
+    if (n < 2) return;
+    const Order seats = identity(n), items = identity(m);
+    permuted.add(seats, items);
+    for (int a = 0; a < n; ++a) {
+      for (int b = a + 1; b < n; ++b) {
+        Order swapped = seats;
+        std::swap(swapped[a], swapped[b]);
+        permuted.add(swapped, items);
+      }
+    }
+    const std::vector<double> utility = permuted.utilities();
+    int64_t copy = 1;
+    for (int a = 0; a < n; ++a) {
+      for (int b = a + 1; b < n; ++b, ++copy) {  // a sits in b's seat and the other way round
+        for (const double gap :
+             {utility[a] - utility[copy * n + b], utility[b] - utility[copy * n + a]}) {
+          treatment[k] += std::abs(gap) / (n * (n - 1));
+          treatment_max[k] = std::max(treatment_max[k], std::abs(gap));
+        }
+      }
+    }
+  });
+  double expected = 0.0, adversarial = 0.0;
+  for (int64_t k = 0; k < result.profiles; ++k) {
+    const auto total = static_cast<double>(result.profiles);
+    expected += honest[k] / total;
+    adversarial += worst[k] / total;
+    result.range_mean += result.revenue_range[k] / total;
+    result.range_max = std::max(result.range_max, result.revenue_range[k]);
+    result.treatment_mean += treatment[k] / total;
+    result.treatment_max = std::max(result.treatment_max, treatment_max[k]);
+  }
+  result.exploitability = expected > 0.0 ? 100.0 * (expected - adversarial) / expected : 0.0;
+  return result;
+}
+
+}  // namespace agora::auctions
