@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "cli/auction_market.h"
+#include "cli/auction_report.h"
+
+namespace agora::cli {
+namespace {
+
+Json regret_details(const std::optional<auctions::RegretTest>& test) {
+  if (!test) return nullptr;
+  return {{"mean", test->mean},
+          {"p99", test->p99},
+          {"max", test->max},
+          {"per_bidder", test->per_bidder},
+          {"worst",
+           {{"profile", test->worst_profile},
+            {"bidder", test->worst_bidder + 1},
+            {"values", test->worst_values},
+            {"bid", test->worst_bid}}}};
+}
+
+// All that an audit found, beyond the fixed form of --json.
+Json details(const auctions::Audit& audit) {
+  Json json{{"thesis", regret_details(audit.thesis)},
+            {"strong", regret_details(audit.strong)},
+            {"utility", audit.truth.utility},
+            {"payment", audit.truth.payment},
+            {"symmetry", nullptr},
+            {"grid", nullptr}};
+  if (audit.symmetry) {
+    const auctions::SymmetryTest& test = *audit.symmetry;
+    json["symmetry"] = {
+        {"permutations", test.permutations},
+        {"all", test.all_permutations},
+        {"h_r",
+         {{"mean", test.range_mean}, {"max", test.range_max}, {"profiles", test.revenue_range}}},
+        {"exploitability_percent", test.exploitability},
+        {"exploitability_exact", test.exact_exploitability},
+        {"seat", {{"mean", test.treatment_mean}, {"max", test.treatment_max}}}};
+  }
+  if (audit.grid) {
+    json["grid"] = {{"points", audit.grid->points},
+                    {"spacing", audit.grid->spacing},
+                    {"largest_gain", audit.grid->largest_gain},
+                    {"upper", nullptr},
+                    {"argument", audit.grid->argument}};
+    if (audit.grid->upper) json["grid"]["upper"] = *audit.grid->upper;
+  }
+  return json;
+}
+
+}  // namespace
+
+Verb entry_auction_audit() {
+  return {.name = "auction audit",
+          .summary = "Search a mechanism for lies that pay, losses and unfairness",
+          .example = "agora auction audit second-price --setting 2x2 --regret-profiles 100",
+          .declare = [](CLI::App& app) {
+            auto options = std::make_shared<auctions::AuditOptions>();
+            auto argument = std::make_shared<std::string>();
+            auto file = std::make_shared<std::string>();
+            auto page = std::make_shared<std::string>();
+            auto market = declare_market(app);
+            auto exact = declare_exact(app);
+            app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
+                ->required();
+            app.add_option("--profiles", options->profiles, "Profiles for revenue and welfare")
+                ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+                ->capture_default_str();
+            app.add_option("--regret-profiles", options->regret_profiles,
+                           "Profiles both searches for lies look at")
+                ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+                ->capture_default_str();
+            app.add_option("--symmetry-profiles", options->symmetry_profiles,
+                           "Profiles whose bidders and items are permuted; 0: none")
+                ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
+                ->capture_default_str();
+            app.add_option("--starts", options->starts, "The thesis's test: starts per profile")
+                ->check(CLI::Range(1, 100'000))
+                ->capture_default_str();
+            app.add_option("--steps", options->steps, "The thesis's test: steps per start")
+                ->check(CLI::Range(1, 1'000'000))
+                ->capture_default_str();
+            app.add_option("--report", *page, "Write a page with pictures to this HTML file");
+            app.add_option("--details", *file, "Write all that was found to this JSON file");
+            return [=](const Common& common) {
+              const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
+              const auctions::Setting setting = market_for(*mechanism, *market);
+              auctions::AuditOptions how = *options;
+              how.seed = common.seed;
+              const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
+              if (!file->empty()) write_json(*file, details(audit));
+              if (!page->empty()) write_audit_page(*page, common, *mechanism, setting, audit);
+              print_audit(common, *mechanism, setting, audit);
+            };
+          }};
+}
+
+}  // namespace agora::cli

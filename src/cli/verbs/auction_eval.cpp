@@ -1,0 +1,35 @@
+#include "cli/auction_market.h"
+
+namespace agora::cli {
+
+Verb entry_auction_eval() {
+  return {.name = "auction eval",
+          .summary = "Revenue and welfare of a mechanism, with regret where asked",
+          .example = "agora auction eval vcg --setting \"3x2 exponential(1)\" --json",
+          .declare = [](CLI::App& app) {
+            auto options = std::make_shared<auctions::AuditOptions>();
+            auto argument = std::make_shared<std::string>();
+            auto market = declare_market(app);
+            auto exact = declare_exact(app);
+            options->regret_profiles = 0;
+            options->symmetry_profiles = 0;
+            app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
+                ->required();
+            app.add_option("--profiles", options->profiles, "Profiles to evaluate")
+                ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+                ->capture_default_str();
+            app.add_option("--regret-profiles", options->regret_profiles,
+                           "Profiles both searches for lies look at; 0: none")
+                ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
+                ->capture_default_str();
+            return [=](const Common& common) {
+              const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
+              const auctions::Setting setting = market_for(*mechanism, *market);
+              auctions::AuditOptions how = *options;
+              how.seed = common.seed;
+              print_audit(common, *mechanism, setting, auctions::audit(*mechanism, setting, how));
+            };
+          }};
+}
+
+}  // namespace agora::cli

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "auctions/mechanism.h"
+#include "cli/verb.h"
+
+namespace agora::cli {
+namespace {
+
+void run(const Common& common) {
+  if (common.json) {
+    nlohmann::ordered_json mechanisms = nlohmann::ordered_json::array();
+    for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
+      mechanisms.push_back({{"name", kind.name},
+                            {"summary", kind.summary},
+                            {"computed", static_cast<bool>(kind.design)},
+                            {"truthful", kind.truthful}});
+    }
+    nlohmann::ordered_json settings = nlohmann::ordered_json::array();
+    for (const auctions::NamedSetting& named : auctions::named_settings()) {
+      settings.push_back(
+          {{"name", named.name}, {"setting", named.text}, {"summary", named.summary}});
+    }
+    return print_json({{"mechanisms", mechanisms}, {"settings", settings}});
+  }
+  fmt::print("Mechanisms\n");
+  for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
+    fmt::print("  {:<18} {}\n", kind.name, kind.summary);
+  }
+  fmt::print("\nSettings of the thesis (others: \"NxM LAW\", docs/auctions.md)\n");
+  for (const auctions::NamedSetting& named : auctions::named_settings()) {
+    fmt::print("  {:<18} {}\n  {:<18}   {}\n", named.name, named.summary, "", named.text);
+  }
+}
+
+}  // namespace
+
+Verb entry_auction_list() {
+  return {.name = "auction list",
+          .summary = "The mechanisms and the settings with names",
+          .example = "agora auction list",
+          .declare = [](CLI::App&) { return run; }};
+}
+
+}  // namespace agora::cli

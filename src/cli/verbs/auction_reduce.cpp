@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "auctions/reduction.h"
+#include "cli/auction_market.h"
+
+namespace agora::cli {
+
+Verb entry_auction_reduce() {
+  return {.name = "auction reduce",
+          .summary = "Turn a one-bidder mechanism into an exactly truthful menu",
+          .example = "agora auction reduce bundle --setting 1x2 --out menu.json",
+          .declare = [](CLI::App& app) {
+            auto options = std::make_shared<auctions::ReductionOptions>();
+            auto argument = std::make_shared<std::string>();
+            auto out = std::make_shared<std::string>();
+            auto market = declare_market(app);
+            auto exact = declare_exact(app);
+            app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
+                ->required();
+            app.add_option("--choices", options->choices, "Outcomes that go on the menu")
+                ->check(CLI::Range(1, 1'000'000))
+                ->capture_default_str();
+            app.add_option("--profiles", options->profiles, "Profiles it is measured on")
+                ->check(CLI::Range(1, 100'000'000))
+                ->capture_default_str();
+            app.add_option("--out", *out, "Save the menu: .safetensors or .json")->required();
+            return [=](const Common& common) {
+              const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
+              const auctions::Setting setting = market_for(*mechanism, *market);
+              auctions::ReductionOptions how = *options;
+              how.seed = common.seed;
+              const auctions::Reduction found = auctions::reduce_to_menu(*mechanism, setting, how);
+              auctions::save(*found.menu, *out);
+              if (common.json) {
+                return print_json(
+                    {{"mechanism", mechanism->name()},
+                     {"setting", setting.text()},
+                     {"profiles", how.profiles},
+                     {"choices", found.choices},
+                     {"epsilon", found.epsilon},
+                     {"revenue", found.revenue},
+                     {"regret", found.regret},
+                     {"bound", found.bound},
+                     {"discretisation", found.discretisation},
+                     {"menu_revenue", {{"mean", found.menu_revenue}, {"se", found.menu_error}}},
+                     {"out", *out}});
+              }
+              fmt::print("{} on {}: revenue {:.6g}, regret {:.3g} on the menu's outcomes\n",
+                         mechanism->name(), setting.text(), found.revenue, found.regret);
+              fmt::print(
+                  "menu of {} choices at {:.4g} of their prices: revenue {:.6g} (standard "
+                  "error {:.2g}), regret 0\n",
+                  found.choices, 1 - found.epsilon, found.menu_revenue, found.menu_error);
+              fmt::print("promised: {:.6g}, less {:.3g} because the menu is finite\nsaved {}\n",
+                         found.bound, found.discretisation, *out);
+            };
+          }};
+}
+
+}  // namespace agora::cli

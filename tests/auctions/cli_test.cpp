@@ -1,0 +1,160 @@
+// The auction verbs as a user meets them: forms, files and mistakes.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/json.h"
+#include "support/program.h"
+
+namespace agora {
+namespace {
+
+using testing::put;
+using testing::Result;
+using testing::ScratchFolder;
+using testing::shell;
+
+TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
+  const ScratchFolder scratch;
+  for (const char* command :
+       {"agora auction exact vcg --setting 2x2 --profiles 2000 --regret-profiles 5 --json",
+        "agora auction audit vcg --setting 2x2 --profiles 500 --regret-profiles 5 --json",
+        "agora auction eval vcg --setting 2x2 --profiles 500 --json"}) {
+    const Result result = shell(command, scratch.path());
+    ASSERT_EQ(result.status, 0) << result.err;
+    const Json json = parse_json(result.out, "stdout");
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json.items()) keys.push_back(key);
+    EXPECT_EQ(keys, (std::vector<std::string>{"mechanism", "setting", "profiles", "revenue",
+                                              "regret", "ir_violation", "p_star", "welfare",
+                                              "sale_rate", "seconds"}));
+    EXPECT_NEAR(json["revenue"]["mean"].get<double>(), 2.0 / 3.0, 0.1);
+    EXPECT_EQ(json["regret"]["strong"].is_null(), std::string(command).find("eval") < 20);
+  }
+}
+
+TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
+  const ScratchFolder scratch;
+  put(scratch / "wide.csv", "b1i1,b2i1\n0.9,0.4\n0.2,0.7\n");
+  put(scratch / "long.csv",
+      "profile,bidder,item,value\nx,1,1,0.9\nx,2,1,0.4\ny,1,1,0.2\ny,2,1,0.7\n");
+  ASSERT_EQ(shell("agora auction exact second-price --setting 2x1 --reserve 0.5 --profiles 100 "
+                  "--out m.safetensors",
+                  scratch.path())
+                .status,
+            0);
+  ASSERT_EQ(
+      shell("agora auction run m.safetensors --bids wide.csv --out w.csv --wide", scratch.path())
+          .status,
+      0);
+  EXPECT_EQ(testing::contents(scratch / "w.csv"),
+            "profile,b1i1,b2i1,payment1,payment2\n1,1,0,0.5,0\n2,0,1,0,0.5\n");
+  ASSERT_EQ(
+      shell("agora auction run m.safetensors --bids long.csv --out l.csv --seed 3", scratch.path())
+          .status,
+      0);
+  EXPECT_EQ(testing::contents(scratch / "l.csv"),
+            "profile,bidder,item,probability,won\nx,1,1,1,1\nx,2,1,0,0\ny,1,1,0,0\ny,2,1,1,1\n");
+  EXPECT_EQ(testing::contents(scratch / "l-payments.csv"),
+            "profile,bidder,payment,charged\nx,1,0.5,0.5\nx,2,0,0\ny,1,0,0\ny,2,0.5,0.5\n");
+}
+
+// Equal bids share an item: the drawn owner pays twice the expected payment, the other nothing.
+TEST(AuctionVerbs, WhoGetsNothingPaysNothing) {
+  const ScratchFolder scratch;
+  std::string bids = "b1i1,b2i1\n";
+  for (int k = 0; k < 400; ++k) bids += "0.5,0.5\n";
+  put(scratch / "bids.csv", bids);
+  ASSERT_EQ(shell("agora auction run second-price --setting 2x1 --bids bids.csv --out o.csv --wide "
+                  "--seed 1",
+                  scratch.path())
+                .status,
+            0);
+  std::istringstream lines(testing::contents(scratch / "o.csv"));
+  std::string line;
+  std::getline(lines, line);
+  int first = 0;
+  while (std::getline(lines, line)) {
+    const bool one = line.ends_with(",0.5,0.5,0.25,0.25,1,0,0.5,0");
+    const bool two = line.ends_with(",0.5,0.5,0.25,0.25,0,1,0,0.5");
+    EXPECT_TRUE(one || two) << line;
+    first += one;
+  }
+  EXPECT_NEAR(first, 200, 60);
+}
+
+TEST(AuctionVerbs, TellMistakesInOneLine) {
+  const ScratchFolder scratch;
+  put(scratch / "empty.csv", "b1i1,b2i1\n");
+  put(scratch / "nan.csv", "b1i1,b2i1\n0.1,nan\n");
+  put(scratch / "negative.csv", "b1i1,b2i1\n0.1,-0.5\n");
+  put(scratch / "three.csv", "b1i1,b2i1,b3i1\n0.1,0.2,0.3\n");
+  put(scratch / "outside.csv", "b1i1,b2i1\n0.1,0.2\n0.3,1.5\n");
+  put(scratch / "missing.csv", "profile,bidder,item,value\n1,1,1,1\n1,2,1,1\n2,2,1,1\n");
+  put(scratch / "garbage.safetensors", "not a file of tensors");
+  ASSERT_EQ(
+      shell("agora auction exact vcg --setting 3x2 --profiles 10 --out m.json", scratch.path())
+          .status,
+      0);
+  const std::string run = "agora auction run second-price --setting 2x1 --out o.csv --bids ";
+  const auto mentions = [&](const std::string& command, const std::string& part) {
+    const Result result = shell(command, scratch.path());
+    EXPECT_EQ(result.status, 2) << command;
+    EXPECT_NE(result.err.find(part), std::string::npos) << command << " -> " << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+  };
+  mentions(run + "empty.csv", "no profiles");
+  mentions(run + "nan.csv", "nan.csv:2");
+  mentions(run + "negative.csv", "at least 0");
+  mentions(run + "three.csv", "3 for 1");
+  mentions(run + "outside.csv", "outside.csv:3");
+  mentions(run + "missing.csv", "no value of bidder 1");
+  mentions(run + "nowhere.csv", "nowhere.csv");
+  mentions("agora auction eval m.json --setting 2x2", "3x2");
+  mentions("agora auction eval garbage.safetensors --setting 2x2", "garbage.safetensors");
+  mentions("agora auction exact myerson --setting 2x2", "itemwise-myerson");
+  mentions("agora auction exact sja --setting 2x2", "one bidder");
+  mentions("agora auction exact ama --setting 5x10", "itemwise-myerson");
+  mentions("agora auction exact mayerson --setting 2x1", "did you mean 'myerson'?");
+  mentions("agora auction exact vcg --setting 2y2", "expected 'x'");
+  mentions("agora auction exact vcg", "--setting");
+  mentions("agora auction exact vcg --setting 2x2 --out vcg.txt", ".safetensors");
+  mentions("agora auction reduce vcg --setting 2x2 --out menu.json", "one bidder");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "o.csv"));
+}
+
+TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
+  const ScratchFolder scratch;
+  std::string values = "b1i1,b2i1\n";
+  for (int k = 0; k < 50; ++k) {
+    values +=
+        std::to_string((k * 37 % 50) / 50.0) + "," + std::to_string((k * 23 % 50) / 50.0) + "\n";
+  }
+  put(scratch / "values.csv", values);
+  const Result result =
+      shell("agora auction exact myerson --values values.csv --json", scratch.path());
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(parse_json(result.out, "stdout")["profiles"], 5);
+  EXPECT_NE(result.err.find("only 5 profiles"), std::string::npos);
+}
+
+TEST(AuctionVerbs, ReduceToATruthfulMenu) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(shell("agora auction reduce bundle --setting 1x2 --choices 500 --profiles 5000 "
+                  "--out menu.safetensors",
+                  scratch.path())
+                .status,
+            0);
+  const Result result = shell(
+      "agora auction audit menu.safetensors --profiles 20000 "
+      "--regret-profiles 20 --json",
+      scratch.path());
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json json = parse_json(result.out, "stdout");
+  EXPECT_NEAR(json["revenue"]["mean"].get<double>(), 0.5443, 0.02);
+  EXPECT_LE(json["regret"]["strong"]["max"].get<double>(), 1e-9);
+}
+
+}  // namespace
+}  // namespace agora
