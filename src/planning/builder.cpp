@@ -238,7 +238,7 @@ Model ModelBuilder::deterministic_model() {
   std::vector<State> successors(static_cast<size_t>(states_) * actions, kNone);
   const double first_reward = reward_.size() == 0 ? 0.0 : reward_[0];
   std::vector<double> rewards;
-  if (!reward_.all_same()) rewards.assign(successors.size(), first_reward);
+  if (!reward_.all_equal()) rewards.assign(successors.size(), first_reward);
   size_t row = 0;
   for (const Given& given : given_) {
     for (; row < given.row_end; ++row) {
@@ -270,7 +270,7 @@ Model ModelBuilder::stochastic_model() {
     for (; row < given_[i].row_end; ++row) row_begin[row_of(given_[i], row) + 1] = row_size_[row];
   }
   for (size_t r = 0; r < rows; ++r) row_begin[r + 1] += row_begin[r];
-  const bool one_reward = reward_.all_same();
+  const bool one_reward = reward_.all_equal();
   const double first_reward = reward_[0];
   std::vector<State> next = std::move(next_);
   std::vector<double> probability = probability_.take();
@@ -303,7 +303,7 @@ Model ModelBuilder::build() {
   if (states_ == 0) throw ModelError("the model is empty: it has no states", 0);
   actions_ = std::max(actions_, 1);
   gather();
-  const bool one_successor = row_size_.all_same() && (row_size_.size() == 0 || row_size_[0] == 1);
+  const bool one_successor = row_size_.all_equal() && (row_size_.size() == 0 || row_size_[0] == 1);
   Model model = one_successor ? deterministic_model() : stochastic_model();
   model.set_discount(discount_);
   if (!state_names_.empty()) {

@@ -68,6 +68,22 @@ TEST(Rewards, AreStoredCompactly) {
   EXPECT_EQ(rewards.max(), 299.0);
 }
 
+TEST(CompactList, KeepsEveryValue) {
+  for (const int kinds : {1, 2, 256, 257, 1000}) {
+    CompactList<double> list;
+    std::vector<double> expected;
+    for (int i = 0; i < 3000; ++i) {
+      expected.push_back(i < 10 ? 0.5 : (i * 7 % kinds) + 0.5);
+      list.push_back(expected.back());
+    }
+    EXPECT_EQ(list.size(), expected.size());
+    EXPECT_EQ(list.all_equal(), kinds == 1);
+    for (size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(list[i], expected[i]) << kinds;
+    EXPECT_EQ(list.take(), expected);
+    EXPECT_EQ(list.size(), 0u);
+  }
+}
+
 TEST(BenchmarkGrid, HasAFifthWallsAndAGoal) {
   const Model model = benchmark_grid(100);
   EXPECT_NEAR(model.states(), 8000, 150);

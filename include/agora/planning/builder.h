@@ -23,33 +23,54 @@ class ModelError : public UserError {
   int64_t line_, other_line_;
 };
 
-// Values of which most are often the same: stored once while all of them are.
+// A list of values: stored once while all are equal, as one byte each while there are at most 256
+// different ones, and in full beyond that.
 template <typename T>
-class Repeated {
+class CompactList {
  public:
   void push_back(T value) {
-    if (each_.empty() && (count_ == 0 || value == same_)) {
-      same_ = value;
-    } else {
-      if (each_.empty()) each_.assign(count_, same_);
-      each_.push_back(value);
-    }
     ++count_;
+    if (!each_.empty()) return each_.push_back(value);
+    uint8_t code = last_;
+    if (kinds_.empty() || !(value == kinds_[last_])) {
+      size_t found = 0;
+      while (found < kinds_.size() && !(value == kinds_[found])) ++found;
+      if (found == 256) {
+        for (const uint8_t each : codes_) each_.push_back(kinds_[each]);
+        each_.push_back(value);
+        codes_ = {};
+        return;
+      }
+      if (found == kinds_.size()) kinds_.push_back(value);
+      if (found == 1 && codes_.empty()) codes_.assign(count_ - 1, 0);
+      code = static_cast<uint8_t>(found);
+    }
+    last_ = code;
+    if (kinds_.size() > 1) codes_.push_back(code);
   }
-  T operator[](size_t i) const { return each_.empty() ? same_ : each_[i]; }
+  T operator[](size_t i) const {
+    if (!each_.empty()) return each_[i];
+    return kinds_[codes_.empty() ? 0 : codes_[i]];
+  }
   size_t size() const { return count_; }
-  bool all_same() const { return each_.empty(); }
+  bool all_equal() const { return each_.empty() && kinds_.size() <= 1; }
   // Written out in full; empties this.
   std::vector<T> take() {
-    std::vector<T> all = each_.empty() ? std::vector<T>(count_, same_) : std::move(each_);
+    std::vector<T> all = std::move(each_);
+    if (all.empty()) {
+      all.reserve(count_);
+      for (size_t i = 0; i < count_; ++i) all.push_back((*this)[i]);
+    }
     *this = {};
     return all;
   }
 
  private:
-  T same_ = {};
   size_t count_ = 0;
-  std::vector<T> each_;
+  std::vector<T> kinds_;
+  std::vector<uint8_t> codes_;  // empty while there is one kind
+  std::vector<T> each_;         // in place of both
+  uint8_t last_ = 0;
 };
 
 // Collects transitions in any order and checks them. While the transitions of a state come
@@ -118,10 +139,10 @@ class ModelBuilder {
   bool scattered_ = false;      // states do not come one after the other
   std::vector<bool> closed_;    // (states): is among given_
   std::vector<Given> given_;
-  std::vector<Action> row_action_;
-  Repeated<uint32_t> row_size_;
+  CompactList<Action> row_action_;
+  CompactList<uint32_t> row_size_;
   std::vector<State> next_;  // (transitions), like the two below
-  Repeated<double> probability_, reward_;
+  CompactList<double> probability_, reward_;
   std::vector<EndReward> end_rewards_;
   std::vector<Start> start_;
   std::unordered_map<std::string, State> state_index_;

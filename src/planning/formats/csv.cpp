@@ -17,10 +17,12 @@ const std::vector<std::string> kColumns{"state", "action", "next_state", "probab
 // or not numbers.
 class Numbering {
  public:
-  std::optional<State> state(std::string_view text, int64_t line) {
+  // A row takes at least ten bytes and names two states, which bounds their number.
+  explicit Numbering(uint64_t file_bytes) : most_(static_cast<int64_t>(file_bytes / 5 + 2)) {}
+
+  std::optional<State> state(std::string_view text) {
     const auto number = to_index(text);
-    // Far beyond the lines read: surely not all of 0 ... n-1 will come.
-    if (!number || *number > 1'000'000 + 100 * line) return {};
+    if (!number || *number > most_) return {};
     const size_t at = static_cast<size_t>(*number);
     if (at >= seen_.size()) seen_.resize(std::max(at + 1, 2 * seen_.size()), false);
     if (!seen_[at]) ++count_;
@@ -31,6 +33,7 @@ class Numbering {
   bool complete() const { return count_ == int64_t{last_} + 1; }
 
  private:
+  int64_t most_;
   std::vector<bool> seen_;
   int64_t count_ = 0;
   State last_ = -1;
@@ -42,13 +45,13 @@ std::optional<Model> read(const std::filesystem::path& file, bool by_number) {
   const std::vector<size_t> at = reader.require(kColumns);
   reader.allow_only(kColumns);
   ModelBuilder builder;
-  Numbering numbering;
+  Numbering numbering(by_number ? std::filesystem::file_size(file) : 0);
   std::string name;
   // Rows come in runs of the same state and action.
   std::string last_action;
   Action last_action_index = kNone;
   const auto state = [&](size_t column) -> std::optional<State> {
-    if (by_number) return numbering.state(reader.text(column), reader.line());
+    if (by_number) return numbering.state(reader.text(column));
     name = reader.text(column);
     return builder.state(name);
   };
@@ -80,7 +83,10 @@ std::optional<Model> read(const std::filesystem::path& file, bool by_number) {
 
 Model read_csv(const std::filesystem::path& file) {
   try {
-    if (auto model = read(file, true)) return *std::move(model);
+    // What comes from a pipe can be read only once.
+    if (std::filesystem::is_regular_file(file)) {
+      if (auto model = read(file, true)) return *std::move(model);
+    }
     return *read(file, false);
   } catch (const ModelError& error) {
     throw at_line(file, error);
