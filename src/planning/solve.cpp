@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "planning/evaluation.h"
 #include "planning/solver.h"
 
 namespace agora::planning {
@@ -66,6 +67,47 @@ std::vector<std::string> method_names() {
   std::vector<std::string> names;
   for (const Solver& solver : solvers()) names.push_back(solver.name);
   return names;
+}
+
+Solution PartitionFunction::operator()(const Model& model) const {
+  SolveOptions options;
+  options.beta = beta;
+  options.mu = mu;
+  options.tolerance = tolerance;
+  return solve(model, method, options);
+}
+
+std::vector<Solution> PartitionFunction::sweep(const Model& model,
+                                               const std::vector<double>& betas) const {
+  std::vector<Solution> solutions;
+  for (const double each : betas) {
+    SolveOptions options;
+    options.beta = each;
+    options.mu = mu;
+    options.tolerance = tolerance;
+    // log Z moves by V for every unit of beta.
+    if (!solutions.empty() && std::isfinite(each) && std::isfinite(solutions.back().beta)) {
+      const Solution& last = solutions.back();
+      options.warm_start = last.log_z;
+      for (size_t s = 0; s < last.value.size(); ++s) {
+        options.warm_start[s] += (each - last.beta) * last.value[s];
+      }
+    }
+    solutions.push_back(solve(model, method, options));
+  }
+  return solutions;
+}
+
+Solution ValueIteration::operator()(const Model& model) const {
+  SolveOptions options;
+  options.discount = discount;
+  options.tolerance = tolerance;
+  return solve(model, method, options);
+}
+
+std::vector<double> evaluate(const Model& model, const Policy& policy,
+                             std::optional<double> discount, double tolerance) {
+  return evaluate_policy(model, policy, discount.value_or(model.discount()), tolerance).value;
 }
 
 Solution solve(const Model& model, const std::string& method, const SolveOptions& options) {

@@ -2,6 +2,7 @@
 #include <agora/planning/model.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -25,13 +26,14 @@ struct Policy {
 };
 
 struct SolveOptions {
-  double beta = 1.0;                // inverse temperature; infinity gives the exact limit
-  std::optional<double> mu;         // chemical potential; default -log d - .1
-  std::optional<double> discount;   // default: the model's own
-  double tolerance = 1e-6;          // the largest error allowed in what is printed
-  int64_t max_sweeps = 10'000'000;  // then give up with an error that names the residual
-  Policy policy;                    // for `evaluate`; empty: uniform over the actions
-  std::vector<double> warm_start;   // value or log Z of a nearby problem; empty: none
+  double beta = 1.0;                    // inverse temperature; infinity gives the exact limit
+  std::optional<double> mu = {};        // chemical potential; default -log d - .1
+  std::optional<double> discount = {};  // default: the model's own
+  double tolerance = 1e-6;              // the largest error allowed in what is printed
+  int64_t max_sweeps = 10'000'000;      // then give up with an error that names the residual
+  Policy policy = {};                   // for `evaluate`; empty: uniform over the actions
+  std::vector<double> warm_start = {};  // value or log Z of a nearby problem; empty: none
+  std::function<void(int64_t sweep, double change)> progress = {};  // called now and then if set
 };
 
 struct Solution {
@@ -66,7 +68,7 @@ std::vector<std::string> method_names();
 // auto answer = PartitionFunction{.beta = 2.0, .mu = -1.5}(model);
 struct PartitionFunction {
   double beta = 1.0;
-  std::optional<double> mu;
+  std::optional<double> mu = {};
   double tolerance = 1e-6;
   std::string method = "z";
   Solution operator()(const Model& model) const;
@@ -76,13 +78,13 @@ struct PartitionFunction {
 
 // auto answer = ValueIteration{.discount = .99}(model);
 struct ValueIteration {
-  std::optional<double> discount;
+  std::optional<double> discount = {};
   double tolerance = 1e-6;
   std::string method = "vi";
   Solution operator()(const Model& model) const;
 };
 
-// The exact value of following `policy`, and how much less than the optimum that is at the start.
+// The exact value of following `policy`; without a discount -infinity where it may never end.
 std::vector<double> evaluate(const Model& model, const Policy& policy,
                              std::optional<double> discount = {}, double tolerance = 1e-9);
 

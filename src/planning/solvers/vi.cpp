@@ -1,6 +1,4 @@
-#include <cmath>
-
-#include "base/error.h"
+#include "planning/optimum.h"
 #include "planning/solver.h"
 
 namespace agora::planning {
@@ -8,52 +6,33 @@ namespace {
 
 // Bellman's optimality equation, all states from the values of the sweep before.
 Solution value_iteration(const Model& model, const SolveOptions& options) {
-  Solution solution;
-  const double discount = options.discount.value_or(model.discount());
-  const size_t n = static_cast<size_t>(model.states());
-  std::vector<double> value(n, 0.0), before;
-  solution.policy.greedy.assign(n, kNone);
-  for (const Terminal& end : model.terminals()) value[static_cast<size_t>(end.state)] = end.reward;
-  double change = INFINITY;
-  while (change * discount > options.tolerance * (1.0 - discount) && change > 0.0) {
-    if (solution.sweeps == options.max_sweeps) {
-      throw user_error("no convergence after {} sweeps (change {})", solution.sweeps, change);
-    }
-    before = value;
-    change = 0.0;
-    for (State s = 0; s < model.states(); ++s) {
-      double best = -INFINITY;
-      for (Action a = 0; a < model.actions(); ++a) {
-        const int64_t count = model.transition_count(s, a);
-        if (count == 0) continue;
-        double q = 0.0;
-        for (int64_t i = 0; i < count; ++i) {
-          const auto t = model.transition(s, a, i);
-          q += t.probability * (t.reward + discount * before[static_cast<size_t>(t.next)]);
+  ValueProblem problem = value_problem(model, options);
+  std::vector<double> next = problem.value;
+  return with_rows(model, problem.discount, [&](const auto& rows) {
+    return iterate(problem, problem.value, options, [&] {
+      const double* const value = problem.value.data();
+      const double change = max_over_parts(model.states(), [&](int64_t from, int64_t until) {
+        double most = 0.0;
+        for (int64_t s = from; s < until; ++s) {
+          const double best = best_action(rows, static_cast<State>(s), value).value;
+          if (best == -INFINITY) continue;  // terminal, or no way to an end
+          const double off = std::abs(best - value[s]);
+          most = off <= most ? most : off;
+          next[static_cast<size_t>(s)] = best;
         }
-        if (q > best) {
-          best = q;
-          solution.policy.greedy[static_cast<size_t>(s)] = a;
-        }
-      }
-      if (best == -INFINITY) continue;
-      value[static_cast<size_t>(s)] = best;
-      change = std::max(change, std::abs(best - before[static_cast<size_t>(s)]));
-    }
-    ++solution.sweeps;
-  }
-  solution.value = std::move(value);
-  solution.discount = discount;
-  solution.residual = change;
-  solution.bound = discount < 1.0 ? change * discount / (1.0 - discount) : change;
-  return solution;
+        return most;
+      });
+      std::swap(problem.value, next);
+      return change;
+    });
+  });
 }
 
 }  // namespace
 
 Solver entry_vi() {
   return {.name = "vi",
-          .summary = "value iteration",
+          .summary = "value iteration, all states at once",
           .answer = Solver::Answer::kOptimum,
           .run = value_iteration};
 }

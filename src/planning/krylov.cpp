@@ -1,0 +1,182 @@
+#include "planning/krylov.h"
+
+#include <Eigen/SparseLU>
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "planning/parts.h"
+
+namespace agora::planning {
+namespace {
+
+using Vector = std::vector<double>;
+
+double dot(const Vector& a, const Vector& b) {
+  return sum_over_parts(static_cast<int64_t>(a.size()), [&](int64_t from, int64_t until) {
+    double sum = 0.0;
+    for (size_t i = static_cast<size_t>(from); i < static_cast<size_t>(until); ++i) {
+      sum += a[i] * b[i];
+    }
+    return sum;
+  });
+}
+
+double max_abs(const Vector& a) {
+  return max_over_parts(static_cast<int64_t>(a.size()), [&](int64_t from, int64_t until) {
+    double most = 0.0;
+    for (size_t i = static_cast<size_t>(from); i < static_cast<size_t>(until); ++i) {
+      most = std::abs(a[i]) <= most ? most : std::abs(a[i]);
+    }
+    return most;
+  });
+}
+
+template <typename Body>
+void for_all(const Vector& like, Body&& body) {
+  in_parts(static_cast<int64_t>(like.size()), [&](int64_t from, int64_t until) {
+    for (size_t i = static_cast<size_t>(from); i < static_cast<size_t>(until); ++i) body(i);
+  });
+}
+
+// (D - L) D^-1 (D - U) with the diagonal D that gives it the row sums of I - P.
+class ModifiedFactors {
+ public:
+  explicit ModifiedFactors(const PathSystem& system)
+      : system_(system), inverse_(static_cast<size_t>(system.size()), 1.0) {
+    const size_t ends = static_cast<size_t>(system.ends());
+    Vector later(inverse_.size(), 0.0);
+    for (size_t p = ends; p < inverse_.size(); ++p) {
+      double diagonal = 1.0;
+      for (uint32_t e = system.begin()[p]; e < system.split()[p]; ++e) {
+        const size_t t = static_cast<size_t>(system.to()[e]);
+        if (t >= ends) diagonal -= system.weight()[e] * later[t] * inverse_[t];
+      }
+      for (uint32_t e = system.split()[p]; e < system.begin()[p + 1]; ++e) {
+        later[p] += system.weight()[e];
+      }
+      inverse_[p] = 1.0 / std::max(diagonal, later[p] * (1.0 + 1e-6) + 1e-9);
+    }
+  }
+
+  void solve(const Vector& r, Vector& x) const {
+    const size_t ends = static_cast<size_t>(system_.ends()), n = inverse_.size();
+    std::fill(x.begin(), x.begin() + system_.ends(), 0.0);
+    for (size_t p = ends; p < n; ++p) {
+      double sum = r[p];
+      for (uint32_t e = system_.begin()[p]; e < system_.split()[p]; ++e) {
+        sum += system_.weight()[e] * x[static_cast<size_t>(system_.to()[e])];
+      }
+      x[p] = sum * inverse_[p];
+    }
+    for (size_t p = n; p-- > ends;) {
+      double sum = 0.0;
+      for (uint32_t e = system_.split()[p]; e < system_.begin()[p + 1]; ++e) {
+        sum += system_.weight()[e] * x[static_cast<size_t>(system_.to()[e])];
+      }
+      x[p] += sum * inverse_[p];
+    }
+  }
+
+ private:
+  const PathSystem& system_;
+  Vector inverse_;
+};
+
+// r - (v - P v): the ends keep their values, so the residual there is zero.
+void residual_of(const PathSystem& system, const Vector& r, const Vector& v, Vector& out) {
+  system.apply(v, out);
+  for_all(
+      v, [&](size_t i) { out[i] = static_cast<int32_t>(i) < system.ends() ? 0.0 : r[i] - out[i]; });
+}
+
+}  // namespace
+
+int krylov_solve(const PathSystem& system, const Vector& r, Vector& v, double target,
+                 int iterations) {
+  const ModifiedFactors factors(system);
+  const size_t n = v.size();
+  Vector rest(n), shadow, p(n, 0.0), q(n, 0.0), s(n), t(n), p_hat(n), s_hat(n), best = v;
+  residual_of(system, r, v, rest);
+  shadow = rest;
+  double rho = 1.0, alpha = 1.0, omega = 1.0, least = max_abs(rest);
+  int k = 0;
+  while (k < iterations && least > target) {
+    ++k;
+    const double rho_next = dot(shadow, rest);
+    const double beta = rho_next / rho * (alpha / omega);
+    rho = rho_next;
+    for_all(p, [&](size_t i) { p[i] = rest[i] + beta * (p[i] - omega * q[i]); });
+    factors.solve(p, p_hat);
+    system.apply(p_hat, q);
+    alpha = rho / dot(shadow, q);
+    for_all(s, [&](size_t i) { s[i] = rest[i] - alpha * q[i]; });
+    factors.solve(s, s_hat);
+    system.apply(s_hat, t);
+    omega = dot(t, s) / dot(t, t);
+    for_all(v, [&](size_t i) {
+      v[i] += alpha * p_hat[i] + omega * s_hat[i];
+      rest[i] = s[i] - omega * t[i];
+    });
+    const double size = max_abs(rest);
+    if (!std::isfinite(size)) break;
+    if (size < least) {
+      least = size;
+      best = v;
+    }
+  }
+  v = std::move(best);
+  return k;
+}
+
+void direct_solve(const PathSystem& system, const Vector& r, Vector& v) {
+  const int ends = system.ends(), n = system.size() - ends;
+  if (n == 0) return;
+  std::vector<Eigen::Triplet<double>> triplets;
+  Eigen::VectorXd right(n);
+  for (int i = 0; i < n; ++i) {
+    const size_t p = static_cast<size_t>(i + ends);
+    right[i] = r[p];
+    triplets.emplace_back(i, i, 1.0);
+    for (uint32_t e = system.begin()[p]; e < system.begin()[p + 1]; ++e) {
+      const int t = system.to()[e];
+      if (t < ends) {
+        right[i] += system.weight()[e] * v[static_cast<size_t>(t)];
+      } else {
+        triplets.emplace_back(i, t - ends, -system.weight()[e]);
+      }
+    }
+  }
+  Eigen::SparseMatrix<double> matrix(n, n);
+  matrix.setFromTriplets(triplets.begin(), triplets.end());
+  Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
+  lu.compute(matrix);
+  if (lu.info() != Eigen::Success) throw user_error("the linear system of Z is singular");
+  const Eigen::VectorXd x = lu.solve(right);
+  std::copy(x.data(), x.data() + n, v.begin() + ends);
+}
+
+int64_t solve_values(const PathSystem& system, const Vector& r, Vector& v, double target,
+                     bool direct) {
+  if (direct) {
+    direct_solve(system, r, v);
+    return 1;
+  }
+  int64_t sweeps = 0;
+  double residual = system.value_residual(r, v), check = INFINITY;
+  for (int cycle = 0; residual > target; ++cycle) {
+    if (cycle % 8 == 0) {
+      if (!(residual < 0.3 * check)) {
+        sweeps += krylov_solve(system, r, v, target, 1000);
+        break;
+      }
+      check = residual;
+    }
+    system.value_cycle(r, v);
+    sweeps += 2 * PathSystem::kCycle;
+    residual = system.value_residual(r, v);
+  }
+  return sweeps;
+}
+
+}  // namespace agora::planning

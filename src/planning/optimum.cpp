@@ -1,0 +1,197 @@
+#include "planning/optimum.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "planning/partition.h"
+#include "planning/reach.h"
+
+namespace agora::planning {
+
+SparseRows::SparseRows(const Model& m, double discount_in)
+    : model(m),
+      row_begin(m.row_begin().data()),
+      next(m.next().data()),
+      probability(m.probability().data()),
+      reward(static_cast<size_t>(m.states()) * static_cast<size_t>(m.actions())),
+      discount(discount_in) {
+  in_parts(static_cast<int64_t>(reward.size()), [&](int64_t from, int64_t until) {
+    for (int64_t row = from; row < until; ++row) {
+      double sum = 0.0;
+      for (uint32_t t = row_begin[row]; t < row_begin[row + 1]; ++t) {
+        sum += probability[t] * m.rewards()[t];
+      }
+      reward[static_cast<size_t>(row)] = sum;
+    }
+  });
+}
+
+ValueProblem value_problem(const Model& model, const SolveOptions& options) {
+  ValueProblem problem{model, options.discount.value_or(model.discount()), {}, {}, {}};
+  const size_t n = static_cast<size_t>(model.states());
+  problem.value.assign(n, 0.0);
+  if (!options.warm_start.empty()) {
+    CHECK(options.warm_start.size() == n, "warm start of {} states", options.warm_start.size());
+    problem.value = options.warm_start;
+  }
+  PathOrder order = hop_order(model);
+  if (problem.discount == 1.0) {
+    if (model.terminals().empty()) {
+      throw user_error(
+          "the model has no terminal state, so its total reward is not defined: give a discount "
+          "below 1 or an absorbing goal");
+    }
+    problem.ending = surely_ending(model);
+    require_live_start(model, [&](State s) {
+      return problem.ending[static_cast<size_t>(s)] != kNone || model.terminal(s);
+    });
+    for (size_t s = 0; s < n; ++s) {
+      if (problem.ending[s] == kNone) problem.value[s] = -INFINITY;
+    }
+    std::erase_if(order.state,
+                  [&](State s) { return problem.ending[static_cast<size_t>(s)] == kNone; });
+    problem.order = std::move(order.state);
+  } else {
+    problem.order.assign(order.state.begin() + order.ends, order.state.end());
+    for (State s = 0; s < model.states(); ++s) {
+      if (order.position[static_cast<size_t>(s)] < 0) problem.order.push_back(s);
+    }
+  }
+  for (const Terminal& end : model.terminals()) {
+    problem.value[static_cast<size_t>(end.state)] = end.reward;
+  }
+  return problem;
+}
+
+double greedy_policy(const ValueProblem& problem, const std::vector<double>& value,
+                     Policy& policy) {
+  policy.actions = problem.model.actions();
+  policy.greedy.assign(value.size(), kNone);
+  return with_rows(problem.model, problem.discount, [&](const auto& rows) {
+    return max_over_parts(
+        static_cast<int64_t>(problem.order.size()), [&](int64_t from, int64_t until) {
+          double most = 0.0;
+          for (int64_t k = from; k < until; ++k) {
+            const State s = problem.order[static_cast<size_t>(k)];
+            const Best best = best_action(rows, s, value.data());
+            policy.greedy[static_cast<size_t>(s)] = best.action;
+            const double off = std::abs(best.value - value[static_cast<size_t>(s)]);
+            most = off <= most ? most : off;
+          }
+          return most;
+        });
+  });
+}
+
+double error_bound(const ValueProblem& problem, const std::vector<double>& value,
+                   const Policy& greedy, double residual) {
+  if (residual == 0.0 && problem.model.is_deterministic()) return 0.0;
+  if (problem.discount < 1.0) return residual / (1.0 - problem.discount);
+  // Steps of the greedy policy, one more than expected: U = V + eps N with T U <= U is above the
+  // optimum, and the policy itself earns at least V - residual N.
+  const Model& model = problem.model;
+  std::vector<double> steps(value.size(), 0.0);
+  for (int sweep = 0; sweep < 10'000; ++sweep) {
+    double change = 0.0;
+    for (const State s : problem.order) {
+      double sum = 1.0;
+      const Action a = greedy.greedy[static_cast<size_t>(s)];
+      for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+        const auto t = model.transition(s, a, i);
+        sum += t.probability * steps[static_cast<size_t>(t.next)];
+      }
+      change = std::max(change, std::abs(sum - steps[static_cast<size_t>(s)]));
+      steps[static_cast<size_t>(s)] = sum;
+      if (sum > 1e12) return INFINITY;  // the greedy policy does not end
+    }
+    if (change < 1e-3) break;
+  }
+  const double longest = *std::max_element(steps.begin(), steps.end());
+  double scale = 0.0;
+  for (const double v : value) scale = std::max(scale, std::isfinite(v) ? std::abs(v) : 0.0);
+  const double rounding = 1e-15 * (1.0 + scale);
+  return with_rows(model, 1.0, [&](const auto& rows) {
+    double eps = 1.1 * residual + rounding;
+    for (int attempt = 0; attempt < 40; ++attempt, eps *= 2.0) {
+      std::vector<double> above = value;
+      for (const State s : problem.order) {
+        above[static_cast<size_t>(s)] += eps * steps[static_cast<size_t>(s)];
+      }
+      const bool holds = std::all_of(problem.order.begin(), problem.order.end(), [&](State s) {
+        return best_action(rows, s, above.data()).value <= above[static_cast<size_t>(s)];
+      });
+      if (holds) return eps * longest;
+    }
+    return static_cast<double>(INFINITY);
+  });
+}
+
+void refuse_positive_loops(const ValueProblem& problem, const std::vector<double>& before,
+                           const std::vector<double>& value) {
+  const Model& model = problem.model;
+  Policy policy;
+  greedy_policy(problem, value, policy);
+  // States that never end under the greedy policy: a closed set.
+  std::vector<char> ends(value.size(), 0);
+  for (const Terminal& end : model.terminals()) ends[static_cast<size_t>(end.state)] = 1;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const State s : problem.order) {
+      if (ends[static_cast<size_t>(s)]) continue;
+      const Action a = policy.greedy[static_cast<size_t>(s)];
+      for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+        if (ends[static_cast<size_t>(model.transition(s, a, i).next)]) {
+          ends[static_cast<size_t>(s)] = 1;
+          grew = true;
+          break;
+        }
+      }
+    }
+  }
+  for (const State s : problem.order) {
+    if (ends[static_cast<size_t>(s)]) continue;
+    if (!(value[static_cast<size_t>(s)] > before[static_cast<size_t>(s)])) return;
+  }
+  for (const State s : problem.order) {
+    if (ends[static_cast<size_t>(s)]) continue;
+    throw user_error(
+        "a loop through state '{}' gains reward for ever, so the total reward is infinite: give a "
+        "discount below 1",
+        model.state_name(s));
+  }
+}
+
+double change_for(double discount, double tolerance) {
+  return discount < 1.0 ? tolerance * (1.0 - discount) / discount : tolerance * 1e-2;
+}
+
+Solution finish_optimum(const ValueProblem& problem, std::vector<double> value,
+                        const SolveOptions& options, int64_t sweeps) {
+  Solution solution;
+  solution.beta = options.beta;
+  solution.discount = problem.discount;
+  solution.residual = greedy_policy(problem, value, solution.policy);
+  solution.bound = error_bound(problem, value, solution.policy, solution.residual);
+  solution.value = std::move(value);
+  solution.sweeps = sweeps;
+  return solution;
+}
+
+Solution optimal_values(const Model& model, const SolveOptions& options) {
+  ValueProblem problem = value_problem(model, options);
+  std::vector<double>& value = problem.value;
+  return with_rows(model, problem.discount, [&](const auto& rows) {
+    return iterate(problem, value, options, [&] {
+      double change = 0.0;
+      for (const State s : problem.order) {
+        const double best = best_action(rows, s, value.data()).value;
+        const double off = std::abs(best - value[static_cast<size_t>(s)]);
+        change = off <= change ? change : off;
+        value[static_cast<size_t>(s)] = best;
+      }
+      return change;
+    });
+  });
+}
+
+}  // namespace agora::planning

@@ -1,0 +1,27 @@
+#pragma once
+#include <agora/planning/solve.h>
+
+#include <functional>
+
+#include "planning/reach.h"
+
+namespace agora::planning {
+
+// How the linear equation of a partition function is solved.
+enum class PartitionMethod {
+  kAutomatic,  // sweeps; a preconditioned Krylov method takes over where they are slow
+  kSweeps,     // Gauss-Seidel only
+  kPower,      // the thesis's power iteration
+  kLinear,     // sparse LU, Krylov for large models
+};
+
+// eq. z-bellman for deterministic models, eq. avgBellman (joint_policy filled) for the others.
+Solution solve_partition(const Model& model, const SolveOptions& options, PartitionMethod method);
+
+double default_mu(const Model& model);    // -log d - .1
+Action most_actions(const Model& model);  // d
+// Errors for models in which no path from the start ends.
+void require_an_end(const Model& model);
+void require_live_start(const Model& model, const std::function<bool(State)>& is_live);
+
+}  // namespace agora::planning

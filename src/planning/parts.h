@@ -1,0 +1,45 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+
+namespace agora::planning {
+
+inline constexpr int64_t kParts = 64;
+
+// body(begin, end) over [0, total) on the pool, in a fixed number of parts.
+template <typename Body>
+void in_parts(int64_t total, Body&& body) {
+  default_pool().run(kParts, [&](int64_t part) {
+    const Range range = part_range(total, part, kParts);
+    body(range.begin, range.end);
+  });
+}
+
+// The largest of body(begin, end) over the parts.
+template <typename Body>
+double max_over_parts(int64_t total, Body&& body) {
+  std::array<double, kParts> each{};
+  default_pool().run(kParts, [&](int64_t part) {
+    const Range range = part_range(total, part, kParts);
+    each[static_cast<size_t>(part)] = range.begin < range.end ? body(range.begin, range.end) : 0.0;
+  });
+  return *std::max_element(each.begin(), each.end());
+}
+
+// The sum of body(begin, end) over the parts, in their order.
+template <typename Body>
+double sum_over_parts(int64_t total, Body&& body) {
+  std::array<double, kParts> each{};
+  default_pool().run(kParts, [&](int64_t part) {
+    const Range range = part_range(total, part, kParts);
+    each[static_cast<size_t>(part)] = range.begin < range.end ? body(range.begin, range.end) : 0.0;
+  });
+  double sum = 0.0;
+  for (const double value : each) sum += value;
+  return sum;
+}
+
+}  // namespace agora::planning
