@@ -109,7 +109,8 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
-AtomicFile::AtomicFile(fs::path target) : target_(is_stream(target) ? target : follow(target)) {
+AtomicFile::AtomicFile(fs::path target)
+    : target_(is_stream(target) ? std::move(target) : follow(target)) {
   if (target_.filename().empty()) {
     throw user_error("cannot write {}: expected the name of a file", target_.string());
   }

@@ -207,7 +207,7 @@ void RunFolder::load() {
 
 std::optional<Checkpoint> RunFolder::latest() const { return read_checkpoint(path_, state_); }
 
-void RunFolder::save(int64_t step, std::vector<StoredTensor> tensors, Json extra) {
+void RunFolder::save(int64_t step, std::vector<StoredTensor> tensors, const Json& extra) {
   Json files = member_or_null(state_, "files");
   for (const auto& [name, log] : logs_) {
     log->sync();

@@ -46,7 +46,7 @@ class RunFolder {
   const Json& settings() const { return settings_; }
 
   std::optional<Checkpoint> latest() const;  // null before the first save()
-  void save(int64_t step, std::vector<StoredTensor> tensors, Json extra = nullptr);
+  void save(int64_t step, std::vector<StoredTensor> tensors, const Json& extra = nullptr);
   void keep_last(int checkpoints) { kept_ = checkpoints; }  // 3 unless told
 
   MetricsSink& metrics();

@@ -57,6 +57,7 @@ std::vector<T> convert(const std::vector<char>& bytes, Convert convert_one) {
   for (size_t i = 0; i < values.size(); ++i) {
     Stored stored;
     std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof(Stored));
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8_t is a number here
     values[i] = static_cast<T>(convert_one(stored));
   }
   return values;
