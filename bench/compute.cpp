@@ -76,46 +76,78 @@ Tensor misreport_utilities(const Mechanism& mechanism, Tensor values, Tensor mis
   return sum((worth - outcome.payment) * own, {-1});
 }
 
-// Misreport ascent with Adam inside each tile, then one Adam step on the augmented Lagrangian.
+// 25 steps of Adam on one bidder's misreport. A row is a profile and a bidder: `own` (rows, n)
+// marks the bidder, `guess` (rows, m) is its misreport.
+Tensor ascend(const Mechanism& mechanism, Tensor values, Tensor own, Tensor guess, double rate) {
+  const int64_t n = values.size(1), m = values.size(2);
+  const Tensor mine = reshape(own, {kRows, n, 1});
+  const Tensor worth = sum(values * mine, {1});  // (rows, m)
+  const Tensor zero = broadcast(guess.graph->constant(0), guess.shape());
+  return repeat(25, {guess, zero, zero}, [&](const Tensors& state, Tensor step) -> Tensors {
+    const Outcome outcome = mechanism(where(mine, reshape(state[0], {kRows, 1, m}), values));
+    const Tensor won = sum(outcome.allocation * mine, {1});  // (rows, m)
+    const Tensor utility = sum(won * worth, {-1}) - sum(outcome.payment * own, {-1});
+    const Tensor slope = gradients(utility, {state[0]})[0];
+    const Tensor first = 0.9 * state[1] + 0.1 * slope;
+    const Tensor second = 0.999 * state[2] + 0.001 * square(slope);
+    const Tensor scale =
+        sqrt(1.0 - exp(step * std::log(0.999))) / (1.0 - exp(step * std::log(0.9)));
+    const Tensor move = rate * reshape(scale, {kRows, 1}) * first / (sqrt(second) + 1e-8);
+    return {clip(state[0] + move, 0, 1), first, second};
+  })[0];
+}
+
+// Misreport ascent inside each tile, then one Adam step on the augmented Lagrangian.
 Work lagrangian_work(const std::shared_ptr<Graph>& graph, const Mechanism& mechanism, int64_t n,
                      int64_t m, int64_t batch, double rate) {
   Graph& g = *graph;
+  const Tensors parameters = g.parameters();
   const Tensor values = g.input("values", {kRows, n, m});
-  const Tensor cached = g.variable("misreports", {kRows, n, m}, filled(0.5));
+  const Tensor misreports = g.input("misreports", {kRows, n, m});
   const Tensor multipliers = g.input("multipliers", {n}), penalty = g.input("penalty", {});
-
-  const Tensor zero = broadcast(g.constant(0), cached.shape());
-  const Tensor misreports =
-      repeat(25, {cached, zero, zero}, [&](const Tensors& state, Tensor step) -> Tensors {
-        const Tensor guess = state[0];
-        const Tensor slope = gradients(misreport_utilities(mechanism, values, guess), {guess})[0];
-        const Tensor first = 0.9 * state[1] + 0.1 * slope;
-        const Tensor second = 0.999 * state[2] + 0.001 * square(slope);
-        const Tensor scale =
-            sqrt(1.0 - exp(step * std::log(0.999))) / (1.0 - exp(step * std::log(0.9)));
-        const Tensor move = rate * reshape(scale, {kRows, 1, 1}) * first / (sqrt(second) + 1e-8);
-        return {clip(guess + move, 0, 1), first, second};
-      })[0];
-
   const Outcome truthful = mechanism(values);
   const Tensor utility = sum(truthful.allocation * values, {-1}) - truthful.payment;  // (rows, n)
   const Tensor gain = misreport_utilities(mechanism, values, misreports) - utility;
   const Tensor regret = mean(relu(gain), {0});  // (n)
   const Tensor revenue = mean(sum(truthful.payment, {-1}));
   const Tensor loss = -revenue + sum(multipliers * regret) + 0.5 * penalty * sum(square(regret));
+  const auto updates = nn::Adam{}("adam", parameters, gradients(loss, parameters));
 
-  const Tensors parameters = g.parameters();
-  auto updates = nn::Adam{}("adam", parameters, gradients(loss, parameters));
-  updates.push_back({cached, misreports});
-  auto variables = std::make_shared<Variables>(g, Type::kFloat32, batch);
+  const Tensor guess = g.input("guess", {kRows, m}), own = g.input("own", {kRows, n});
+  const Tensor best = ascend(mechanism, g.input("profiles", {kRows, n, m}), own, guess, rate);
+
+  auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  auto program = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates},
-                                           CompileOptions{.rows = batch, .lanes = forced_lanes});
-  if (list_plans) std::cerr << program->listing();
-  program->set("values", std::span<const float>(uniform_values(batch * n * m, 1)));
-  program->set("multipliers", std::span<const float>(std::vector<float>(size_t(n), 5.f)));
-  program->set("penalty", 1.0);
-  return {[graph, variables, program] { program->run(); }, program->matmul_flops()};
+  auto inner = std::make_shared<Program>(g, *variables, Task{{{"best", best}}, {}},
+                                         CompileOptions{.rows = batch * n, .lanes = forced_lanes});
+  auto outer = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates},
+                                         CompileOptions{.rows = batch, .lanes = forced_lanes});
+  if (list_plans) std::cerr << inner->listing() << outer->listing();
+  const std::vector<float> drawn = uniform_values(batch * n * m, 1);
+  std::vector<float> profiles, bidders;
+  for (int64_t row = 0; row < batch; ++row) {
+    for (int64_t i = 0; i < n; ++i) {
+      profiles.insert(profiles.end(), drawn.begin() + row * n * m,
+                      drawn.begin() + (row + 1) * n * m);
+      for (int64_t k = 0; k < n; ++k) bidders.push_back(k == i ? 1.f : 0.f);
+    }
+  }
+  inner->set("profiles", std::span<const float>(profiles));
+  inner->set("own", std::span<const float>(bidders));
+  outer->set("values", std::span<const float>(drawn));
+  outer->set("multipliers", std::span<const float>(std::vector<float>(size_t(n), 5.f)));
+  outer->set("penalty", 1.0);
+  auto cached = std::make_shared<std::vector<float>>(uniform_values(batch * n * m, 2));
+  return {[=] {
+            inner->set("guess", std::span<const float>(*cached));
+            inner->run();
+            inner->read("best", std::span<float>(*cached));
+            outer->set("misreports", std::span<const float>(*cached));
+            outer->run();
+            (void)graph;
+            (void)variables;
+          },
+          inner->matmul_flops() + outer->matmul_flops()};
 }
 
 Work regretnet(int64_t n, int64_t m, int64_t hidden) {

@@ -63,7 +63,7 @@ enum class Op : uint8_t {
   kScatter,  // the gradient of kGather: inputs: values, index; ints: n
   kOneHot,   // inputs: index (rows, t...); (rows, t..., depth)
   // Reductions; the axes are kept with size 1.
-  kSum,         // ints: feature axes
+  kSum,         // ints: feature axes; data: a factor that the simplifier found
   kMaximum,     // ints: feature axes
   kSumRows,     // row-local to shared
   kSoftmax,     // ints: axis

@@ -21,7 +21,8 @@ std::vector<int64_t> dense_strides(const Shape& shape) {
   return strides;
 }
 
-// The view with its axes aligned at the end of `shape` and repeated where it has size 1.
+}  // namespace
+
 View broadcast_view(View it, const Shape& shape) {
   const size_t extra = shape.size() - it.shape.size();
   std::vector<int64_t> strides(shape.size(), 0);
@@ -32,8 +33,6 @@ View broadcast_view(View it, const Shape& shape) {
   it.shape = shape;
   return it;
 }
-
-}  // namespace
 
 bool View::dense() const {
   int64_t stride = 1;
@@ -85,7 +84,7 @@ void Lowering::run() {
   emit_updates();
 }
 
-// Finds matmul -> + bias -> activation where nobody else looks at what is in between.
+// Finds matmul -> sums -> activation where nobody else looks at what is in between.
 void Lowering::find_epilogues() {
   std::vector<int32_t> user(static_cast<size_t>(graph_.size()), -1);
   for (int32_t id = 0; id < graph_.size(); ++id) {
@@ -94,23 +93,33 @@ void Lowering::find_epilogues() {
   for (int32_t id = 0; id < graph_.size(); ++id) {
     const Node& matmul = graph_.node(id);
     if (matmul.op != Op::kMatmul || !is_row_local(matmul.shape)) continue;
-    int32_t last = id;
     const auto only_user = [&](int32_t of) -> const Node* {
       const int32_t next = user[static_cast<size_t>(of)];
       if (uses_[static_cast<size_t>(of)] != 1 || next < 0) return nullptr;
+      if (fused_into_[static_cast<size_t>(next)] >= 0) return nullptr;  // of another product
       const Node& node = graph_.node(next);
       return node.shape == matmul.shape ? &node : nullptr;
     };
-    if (const Node* sum = only_user(last); sum != nullptr && sum->op == Op::kAdd) {
-      const Node& other = graph_.node(sum->inputs[0] == last ? sum->inputs[1] : sum->inputs[0]);
-      const bool bias = !is_row_local(other.shape) && !other.shape.empty() &&
-                        other.shape.back() == matmul.shape.back() &&
-                        feature_count(other.shape) == other.shape.back() &&
-                        !(other.op == Op::kConstant && other.data.size() == 1);
-      if (bias) last = user[static_cast<size_t>(last)];
+    const auto step_on = [&](int32_t& at) { at = user[static_cast<size_t>(at)]; };
+    // Sums before the activation: one bias, and row-local tensors, which the product starts from.
+    int32_t last = id, with_addends = id;
+    bool bias = false, addends = false;
+    while (const Node* sum = only_user(with_addends)) {
+      if (sum->op != Op::kAdd) break;
+      const Node& other =
+          graph_.node(sum->inputs[0] == with_addends ? sum->inputs[1] : sum->inputs[0]);
+      const bool is_bias = !is_row_local(other.shape) && !other.shape.empty() &&
+                           other.shape.back() == matmul.shape.back() &&
+                           feature_count(other.shape) == other.shape.back() &&
+                           !(other.op == Op::kConstant && other.data.size() == 1);
+      if (is_bias ? bias : !is_row_local(other.shape)) break;
+      (is_bias ? bias : addends) = true;
+      step_on(with_addends);
+      if (!addends) last = with_addends;
     }
-    if (const Node* next = only_user(last); next != nullptr && is_activation(next->op)) {
-      last = user[static_cast<size_t>(last)];
+    if (const Node* next = only_user(with_addends); next != nullptr && is_activation(next->op)) {
+      last = with_addends;
+      step_on(last);
     }
     for (int32_t step = id; step != last; step = user[static_cast<size_t>(step)]) {
       fused_into_[static_cast<size_t>(step)] = last;

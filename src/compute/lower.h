@@ -35,6 +35,7 @@ class Lowering {
   View in_memory(const View& it, bool rows, bool dense);
   Step& push(Step step);
   void copy(const View& from, const View& to);
+  Step sum_of(const std::vector<View>& terms, const View& to, int32_t node);
   void use(const View& it);
 
   Plan& plan_;
@@ -53,6 +54,9 @@ class Lowering {
   int open_group_ = -1;  // position in *steps_
   int32_t phase_ = 0;
 };
+
+// The view with its axes aligned at the end of `shape` and repeated where it has size 1.
+View broadcast_view(View it, const Shape& shape);
 
 // Gives every buffer its place: live ranges decide who shares memory. In memory.cpp.
 void assign_memory(Plan& plan);

@@ -12,6 +12,7 @@ void Lowering::emit_matmul(int32_t id) {
   const View x = in_memory(view(product.inputs[0]), true, false);
   const View w = in_memory(view(product.inputs[1]), false, false);
   Step step{.op = Op::kMatmul, .node = id, .inputs = {x, w}};
+  std::vector<View> addends;
   int32_t previous = start;
   for (int32_t next = start; next != id;) {
     // Chain nodes follow each other as only users; find the next one by its input.
@@ -25,6 +26,10 @@ void Lowering::emit_matmul(int32_t id) {
     const Node& node = graph_.node(next);
     if (node.op == Op::kAdd) {
       const int32_t other = node.inputs[0] == previous ? node.inputs[1] : node.inputs[0];
+      if (is_row_local(graph_.node(other).shape)) {
+        addends.push_back(view(other));
+        continue;
+      }
       View bias = in_memory(view(other), false, true);
       bias.shape = {bias.count()};
       bias.strides = {1};
@@ -34,8 +39,29 @@ void Lowering::emit_matmul(int32_t id) {
       step.activation = node.op;
     }
   }
-  step.outputs = {new_tensor(id)};
+  const View y = new_tensor(id);
+  step.outputs = {y};
+  step.accumulate = !addends.empty();
+  if (step.accumulate) push(sum_of(addends, y, id));
   push(std::move(step));
+}
+
+// A group that writes the sum of views, each repeated to the shape of `to`.
+Step Lowering::sum_of(const std::vector<View>& terms, const View& to, int32_t node) {
+  Step group{.kind = StepKind::kElementwise, .node = node};
+  for (const View& term : terms) group.inputs.push_back(broadcast_view(term, to.shape));
+  group.code.push_back(
+      {terms.size() == 1 ? Op::kReshape : Op::kAdd, 0, terms.size() == 1 ? -1 : 1, -1, node});
+  for (size_t k = 2; k < terms.size(); ++k) {
+    const int32_t sum_so_far = -2 - static_cast<int32_t>(k - 2);
+    group.code.push_back({Op::kAdd, sum_so_far, static_cast<int32_t>(k), -1, node});
+  }
+  View unused = to;
+  unused.buffer = -1;
+  group.outputs.assign(group.code.size(), unused);
+  group.outputs.back() = to;
+  use(to);
+  return group;
 }
 
 void Lowering::emit_concat(int32_t id) {
@@ -70,6 +96,8 @@ void Lowering::emit_operation(int32_t id) {
       emit_concat(id);
       return;
     case Op::kSum:
+      if (!node.data.empty()) step.scale = node.data[0];
+      [[fallthrough]];
     case Op::kMaximum:
     case Op::kSoftmax:
     case Op::kLogSoftmax:

@@ -84,7 +84,8 @@ void drop_unused(Plan& plan, std::vector<Step>& steps) {
     drop_unused(plan, step.body);
     if (step.kind != StepKind::kElementwise) continue;
     for (View& output : step.outputs) {
-      if (!plan.buffers[static_cast<size_t>(output.buffer)].used) output.buffer = -1;
+      const bool none = output.buffer < 0;
+      if (!none && !plan.buffers[static_cast<size_t>(output.buffer)].used) output.buffer = -1;
     }
   }
 }

@@ -72,6 +72,8 @@ struct Step {
   std::vector<Instruction> code{};  // of a group
   Op activation = Op::kReshape;     // of a matmul: kReshape for none
   bool bias = false;                // of a matmul: inputs[2]
+  bool accumulate = false;          // of a matmul: the output holds what it starts from
+  double scale = 1;                 // of a sum
   int32_t index = -1;               // of a load or store: input, output or variable
   bool variable = false;            // of a load or store
   int64_t times = 1;                // of a loop; outputs[0] is its step counter

@@ -332,6 +332,11 @@ class Rewriter {
       const auto factor = uniform_value(it.inputs[k]);
       if (!factor) continue;
       const Node inner = node(it.inputs[1 - k]);
+      if (inner.op == Op::kSum) {  // a mean: the reduction scales what it writes
+        Node scaled = inner;
+        scaled.data = {*factor * (inner.data.empty() ? 1.0 : inner.data[0])};
+        return intern(std::move(scaled));
+      }
       if (inner.op == Op::kNeg) {
         return simplified({.op = Op::kMul,
                            .inputs = {inner.inputs[0], uniform(-*factor, {})},

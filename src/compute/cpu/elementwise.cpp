@@ -139,7 +139,30 @@ Group<Real>::Group(const Plan& plan, const Step& step, int64_t lanes) {
     code_.push_back(code);
   }
   registers_ = static_cast<int64_t>(owner.size());
+  list_chunks();
   CHECK(registers_ <= kRegisters, "{} registers", registers_);
+}
+
+// Where every operand of every chunk starts.
+template <typename Real>
+void Group<Real>::list_chunks() {
+  for (int64_t chunk = 0; chunk < chunks_; ++chunk) {
+    int64_t rest = chunk;
+    const int64_t lane = rest % lane_chunks_ * chunk_lanes_;
+    rest /= lane_chunks_;
+    const int64_t feature = rest % feature_chunks_ * chunk_features_;
+    rest /= feature_chunks_;
+    chunk_table_.push_back(
+        {std::min(chunk_features_, features_ - feature), std::min(chunk_lanes_, lanes_ - lane)});
+    for (const Operand& it : operands_) {
+      int64_t offset = feature * it.feature_stride + (it.splat ? 0 : lane), outer = rest;
+      for (size_t axis = outer_.size(); axis-- > 0;) {
+        offset += outer % outer_[axis] * it.outer[axis];
+        outer /= outer_[axis];
+      }
+      offsets_.push_back(offset);
+    }
+  }
 }
 
 template <typename Real>
@@ -160,29 +183,10 @@ void Group<Real>::run(const Context<Real>& context, int64_t begin, int64_t end) 
     stride[count + static_cast<size_t>(k)] = chunk_lanes_;
   }
   for (int64_t chunk = begin; chunk < end; ++chunk) {
-    int64_t rest = chunk, lane = 0, feature = 0;
-    if (lane_chunks_ > 1) {
-      lane = rest % lane_chunks_ * chunk_lanes_;
-      rest /= lane_chunks_;
-    }
-    if (outer_.empty()) {
-      feature = rest * chunk_features_;
-    } else if (feature_chunks_ > 1) {
-      feature = rest % feature_chunks_ * chunk_features_;
-      rest /= feature_chunks_;
-    }
-    const int64_t lanes = std::min(chunk_lanes_, lanes_ - lane);
-    const int64_t features = std::min(chunk_features_, features_ - feature);
-    for (size_t k = 0; k < count; ++k) {
-      const Operand& it = operands_[k];
-      data[k] = base[k] + feature * it.feature_stride + (it.splat ? 0 : lane);
-    }
-    for (size_t axis = outer_.size(); axis-- > 0;) {
-      const int64_t index = rest % outer_[axis];
-      rest /= outer_[axis];
-      if (index == 0) continue;
-      for (size_t k = 0; k < count; ++k) data[k] += index * operands_[k].outer[axis];
-    }
+    const Chunk& it = chunk_table_[static_cast<size_t>(chunk)];
+    const int64_t lanes = it.lanes, features = it.features;
+    const int64_t* const offset = offsets_.data() + chunk * static_cast<int64_t>(count);
+    for (size_t k = 0; k < count; ++k) data[k] = base[k] + offset[k];
     for (const Code& code : code_) {
       const auto at = [&](int32_t k) { return k < 0 ? nullptr : data[k]; };
       const auto step = [&](int32_t k) { return k < 0 ? 0 : stride[k]; };

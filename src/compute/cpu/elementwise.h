@@ -5,11 +5,11 @@
 
 #include "compute/cpu/context.h"
 
-// Fused elementwise groups. A group walks its shape once, in chunks of a few hundred values;
+// Fused elementwise groups. A group walks its shape once, in chunks of about a thousand values;
 // all its instructions run on a chunk before the next one, so intermediates stay in L1.
 namespace agora::compute::cpu {
 
-constexpr int64_t kChunk = 512;     // values of a chunk
+constexpr int64_t kChunk = 1024;    // values of a chunk
 constexpr int64_t kRegisters = 48;  // chunks for intermediates: the most a group has
 
 // A span of `features` runs of `lanes` values; feature f of an operand is at data + f * stride.
@@ -54,7 +54,14 @@ class Group {
   int64_t chunk_features_ = 1, chunk_lanes_ = 1;
   int64_t feature_chunks_ = 1, lane_chunks_ = 1, chunks_ = 1;
   std::vector<Operand> operands_;  // inputs, then outputs with memory
+  struct Chunk {
+    int64_t features, lanes;
+  };
+  void list_chunks();
+
   int64_t registers_ = 0;
+  std::vector<Chunk> chunk_table_;
+  std::vector<int64_t> offsets_;  // per chunk and operand
   std::vector<Code> code_;
 };
 

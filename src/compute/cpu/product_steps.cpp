@@ -52,7 +52,7 @@ class Matmul final : public Runnable<Real> {
     job_.out = w.shape[1];
     job_.lanes = lanes;
     job_.activation = activation_of(step.activation);
-    job_.accumulate = false;
+    job_.accumulate = step.accumulate;
   }
   void run(const Context<Real>& context) const override {
     TileMatmul<Real> job = job_;

@@ -80,7 +80,8 @@ class Reduce final : public Runnable<Real> {
       : from_(place_of(plan, step.inputs[0], lanes)),
         to_(place_of(plan, step.outputs[0], lanes)),
         width_(width_of(step.outputs[0], lanes)),
-        maximum_(step.op == Op::kMaximum) {
+        maximum_(step.op == Op::kMaximum),
+        scale_(static_cast<Real>(step.scale)) {
     const View& x = step.inputs[0];
     Shape kept = x.shape, reduced(x.shape.size(), 1);
     for (const int64_t axis : step.ints) {
@@ -101,11 +102,11 @@ class Reduce final : public Runnable<Real> {
     for (size_t k = 0; k < starts_.size(); ++k) {
       const Real* const start = from + starts_[k];
       if (contiguous_) {
-        to[k] = along(start);
+        to[k] = along(start) * scale_;
       } else if (width_ == 1) {
         Real total = start[steps_[0]];
         for (size_t j = 1; j < steps_.size(); ++j) total = join(total, start[steps_[j]]);
-        to[k] = total;
+        to[k] = total * scale_;
       } else {
         vectors(start, to + static_cast<int64_t>(k) * width_);
       }
@@ -127,25 +128,33 @@ class Reduce final : public Runnable<Real> {
     return total;
   }
 
+  // Four registers at a time where there are as many.
   void vectors(const Real* start, Real* to) const {
+    constexpr int64_t kFour = 4 * Vec<Real>::kLanes;
+    int64_t lane = 0;
+    for (; lane + kFour <= width_; lane += kFour) block<4>(start + lane, to + lane);
+    for (; lane < width_; lane += Vec<Real>::kLanes) block<1>(start + lane, to + lane);
+  }
+
+  template <int kCount>
+  void block(const Real* start, Real* to) const {
     using V = Vec<Real>;
-    for (int64_t lane = 0; lane < width_; lane += V::kLanes) {
-      V total = V::load(start + steps_[0] + lane);
-      if (maximum_) {
-        for (size_t j = 1; j < steps_.size(); ++j) {
-          const V next = V::load(start + steps_[j] + lane);
-          total = select<Real>(next != next, next, max(next, total));
-        }
-      } else {
-        for (size_t j = 1; j < steps_.size(); ++j) total += V::load(start + steps_[j] + lane);
+    V total[kCount];
+    for (int v = 0; v < kCount; ++v) total[v] = V::load(start + steps_[0] + v * V::kLanes);
+    for (size_t j = 1; j < steps_.size(); ++j) {
+      for (int v = 0; v < kCount; ++v) {
+        const V next = V::load(start + steps_[j] + v * V::kLanes);
+        total[v] =
+            maximum_ ? select<Real>(next != next, next, max(next, total[v])) : total[v] + next;
       }
-      total.store(to + lane);
     }
+    for (int v = 0; v < kCount; ++v) (total[v] * V(scale_)).store(to + v * V::kLanes);
   }
 
   Place from_, to_;
   int64_t width_, count_ = 1;
   bool maximum_, contiguous_ = false;
+  Real scale_;
   std::vector<int64_t> starts_, steps_;
 };
 
