@@ -421,6 +421,7 @@ void print_all(std::vector<std::string> names) {
     const double ms = times[times.size() / 2];
     fmt::print("{:20} {:9.3f} ms  {:7.1f} GFLOP/s  {:4.0f} % of peak\n", name, ms,
                work.flops / ms / 1e6, 100 * work.flops / ms / 1e6 / peak);
+    std::fflush(stdout);
   }
 }
 

@@ -33,6 +33,69 @@ void join_axes(std::vector<int64_t>& sizes, std::vector<std::vector<int64_t>>& s
   strides = std::move(kept);
 }
 
+struct MacroCode {
+  Instruction instruction;
+  Macro macro = Macro::kNone;
+  bool gone = false;  // done by a later instruction
+};
+
+bool varies_by_lane(const Step& step, int32_t operand) {
+  if (operand < 0) return true;
+  const View& view = step.inputs[static_cast<size_t>(operand)];
+  return !view.uniform && view.rows;
+}
+
+// Joins instructions of a row group whose intermediate results nobody else sees.
+std::vector<MacroCode> with_macros(const Step& step) {
+  std::vector<MacroCode> code;
+  std::vector<int> uses(step.code.size(), 0);
+  for (const Instruction& it : step.code) {
+    code.push_back({it});
+    for (const int32_t from : {it.a, it.b, it.c}) {
+      if (from <= -2) ++uses[static_cast<size_t>(-2 - from)];
+    }
+  }
+  if (!step.outputs[0].rows) return code;
+  // The instruction behind an operand, if it is a plain `op` for this use only.
+  const auto source = [&](int32_t operand, Op op) -> MacroCode* {
+    if (operand > -2) return nullptr;
+    const size_t at = static_cast<size_t>(-2 - operand);
+    MacroCode& it = code[at];
+    const bool private_result = uses[at] == 1 && step.outputs[at].buffer < 0;
+    const bool plain = it.macro == Macro::kNone && !it.gone && it.instruction.op == op;
+    return private_result && plain ? &it : nullptr;
+  };
+  for (MacroCode& it : code) {
+    Instruction& mine = it.instruction;
+    for (const auto& [operand, other] : {std::pair{mine.a, mine.b}, std::pair{mine.b, mine.a}}) {
+      if (it.macro != Macro::kNone || !varies_by_lane(step, other)) continue;
+      if (mine.op == Op::kAdd) {
+        MacroCode* const sum = source(operand, Op::kAdd);
+        if (sum == nullptr || !varies_by_lane(step, sum->instruction.a) ||
+            !varies_by_lane(step, sum->instruction.b)) {
+          continue;
+        }
+        it.macro = Macro::kAddThree;
+        sum->gone = true;
+        mine = {mine.op, sum->instruction.a, sum->instruction.b, other, mine.node};
+      } else if (mine.op == Op::kMul) {
+        MacroCode* const slope = source(operand, Op::kSub);
+        if (slope == nullptr || slope->instruction.a < 0) continue;
+        const View& one = step.inputs[static_cast<size_t>(slope->instruction.a)];
+        MacroCode* const power = source(slope->instruction.b, Op::kSquare);
+        if (!one.uniform || one.value != 1 || power == nullptr ||
+            !varies_by_lane(step, power->instruction.a)) {
+          continue;
+        }
+        it.macro = Macro::kTanhSlope;
+        slope->gone = power->gone = true;
+        mine = {mine.op, other, power->instruction.a, -1, mine.node};
+      }
+    }
+  }
+  return code;
+}
+
 }  // namespace
 
 template <typename Real>
@@ -97,16 +160,20 @@ Group<Real>::Group(const Plan& plan, const Step& step, int64_t lanes) {
 
   // Intermediates without memory get registers, which are reused after their last use.
   const int32_t first_register = static_cast<int32_t>(operands_.size());
-  std::vector<size_t> last_use(step.code.size(), 0);
-  for (size_t k = 0; k < step.code.size(); ++k) {
-    for (const int32_t from : {step.code[k].a, step.code[k].b, step.code[k].c}) {
+  const std::vector<MacroCode> instructions = with_macros(step);
+  std::vector<size_t> last_use(instructions.size(), 0);
+  for (size_t k = 0; k < instructions.size(); ++k) {
+    const Instruction& it = instructions[k].instruction;
+    if (instructions[k].gone) continue;
+    for (const int32_t from : {it.a, it.b, it.c}) {
       if (from <= -2) last_use[static_cast<size_t>(-2 - from)] = k;
     }
   }
   std::vector<int32_t> slot = output_slot;
   std::vector<size_t> owner;  // of each register: an instruction
-  for (size_t k = 0; k < step.code.size(); ++k) {
-    const Instruction& instruction = step.code[k];
+  for (size_t k = 0; k < instructions.size(); ++k) {
+    if (instructions[k].gone) continue;
+    const Instruction& instruction = instructions[k].instruction;
     Code code{.node = instruction.node};
     std::array<bool, 3> splat{};
     bool flat = true;
@@ -135,7 +202,9 @@ Group<Real>::Group(const Plan& plan, const Step& step, int64_t lanes) {
     }
     code.to = slot[k];
     code.flat = (flat || features_ == 1) && lane_chunks_ == 1;
-    code.function = elementwise_kernel<Real>(instruction.op, splat);
+    code.function = instructions[k].macro == Macro::kNone
+                        ? elementwise_kernel<Real>(instruction.op, splat)
+                        : macro_kernel<Real>(instructions[k].macro);
     code_.push_back(code);
   }
   registers_ = static_cast<int64_t>(owner.size());

@@ -20,6 +20,11 @@ struct Kernel {
                             const Real* c, int64_t c_stride);
 };
 
+// Instructions that do the work of several: a (1 - b^2), the gradient of tanh; a + b + c.
+enum class Macro : uint8_t { kNone, kTanhSlope, kAddThree };
+template <typename Real>
+typename Kernel<Real>::Function macro_kernel(Macro macro);
+
 // splat[k]: operand k has one value per feature instead of one per lane.
 template <typename Real>
 typename Kernel<Real>::Function elementwise_kernel(Op op, std::array<bool, 3> splat);
@@ -32,6 +37,8 @@ class Group {
   void run(const Context<Real>& context) const { run(context, 0, chunks_); }
   void run(const Context<Real>& context, int64_t begin, int64_t end) const;
   int64_t chunks() const { return chunks_; }
+  int64_t features() const { return features_; }              // of the innermost axis
+  int64_t feature_chunks() const { return feature_chunks_; }  // of one run along it
 
  private:
   struct Operand {

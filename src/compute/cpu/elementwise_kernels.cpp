@@ -94,7 +94,37 @@ typename Kernel<Real>::Function where(size_t mode, std::index_sequence<kModes...
   return all[mode];
 }
 
+template <Macro kMacro, typename Real>
+void macro(int64_t features, int64_t lanes, Real* to, int64_t to_stride, const Real* a,
+           int64_t a_stride, const Real* b, int64_t b_stride, const Real* c, int64_t c_stride) {
+  using V = Vec<Real>;
+  const V one(Real(1));
+  for (int64_t f = 0; f < features;
+       ++f, to += to_stride, a += a_stride, b += b_stride, c += c_stride) {
+    const auto value = [&](const auto& load) {
+      const V x = load(a), y = load(b);
+      if constexpr (kMacro == Macro::kAddThree) return x + y + load(c);
+      if constexpr (kMacro == Macro::kTanhSlope) return x * (one - y * y);
+    };
+    int64_t i = 0;
+    for (; i + V::kLanes <= lanes; i += V::kLanes) {
+      value([i](const Real* from) { return V::load(from + i); }).store(to + i);
+    }
+    if (i < lanes) {
+      const int64_t rest = lanes - i;
+      value([i, rest](const Real* from) { return V::load(from + i, rest); }).store(to + i, rest);
+    }
+  }
+}
+
 }  // namespace
+
+template <typename Real>
+typename Kernel<Real>::Function macro_kernel(Macro kind) {
+  return kind == Macro::kAddThree ? macro<Macro::kAddThree, Real> : macro<Macro::kTanhSlope, Real>;
+}
+template Kernel<float>::Function macro_kernel<float>(Macro);
+template Kernel<double>::Function macro_kernel<double>(Macro);
 
 template <typename Real>
 typename Kernel<Real>::Function elementwise_kernel(Op op, std::array<bool, 3> splat) {

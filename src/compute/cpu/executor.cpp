@@ -38,7 +38,7 @@ class CpuExecutor final : public Executor {
     for (const Phase& phase : plan.phases) {
       CompiledPhase it;
       it.shared = std::make_unique<SharedPart<Real>>(plan, phase);
-      for (const Step& step : phase.rows) it.rows.push_back(compile(step));
+      it.rows = compile(phase.rows);
       phases_.push_back(std::move(it));
     }
     workers_ = std::make_unique<Worker[]>(static_cast<size_t>(parts_));
@@ -154,6 +154,19 @@ class CpuExecutor final : public Executor {
     next_.resize(entry_.size());
   }
 
+  std::vector<RowStep> compile(const std::vector<Step>& steps) {
+    std::vector<RowStep> compiled;
+    for (const Step& step : steps) {
+      RowStep it = compile(step);
+      if (step.accumulate) {  // takes over the group that writes what it starts from
+        it.group = std::move(compiled.back().group);
+        compiled.pop_back();
+      }
+      compiled.push_back(std::move(it));
+    }
+    return compiled;
+  }
+
   RowStep compile(const Step& step) {
     RowStep it;
     it.kind = step.kind;
@@ -175,7 +188,7 @@ class CpuExecutor final : public Executor {
         break;
       case StepKind::kLoop:
         it.place = place_of(plan_, step.outputs[0], lanes_);
-        for (const Step& inner : step.body) it.body.push_back(compile(inner));
+        it.body = compile(step.body);
         break;
       case StepKind::kOperation:
         it.operation = make_operation<Real>(plan_, step, lanes_);
@@ -296,7 +309,11 @@ class CpuExecutor final : public Executor {
           step.group->run(context);
           break;
         case StepKind::kOperation:
-          step.operation->run(context);
+          if (step.group != nullptr) {
+            step.operation->run_from(*step.group, context);
+          } else {
+            step.operation->run(context);
+          }
           if (context.non_finite != nullptr) check(step, context);
           break;
         case StepKind::kLoop:

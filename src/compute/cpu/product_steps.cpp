@@ -54,7 +54,18 @@ class Matmul final : public Runnable<Real> {
     job_.activation = activation_of(step.activation);
     job_.accumulate = step.accumulate;
   }
-  void run(const Context<Real>& context) const override {
+  void run(const Context<Real>& context) const override { run_all(nullptr, context); }
+  // Position by position, so that the start is still in L1.
+  void run_from(const Group<Real>& start, const Context<Real>& context) const override {
+    const int64_t positions = static_cast<int64_t>(outer_.size());
+    const bool aligned =
+        start.features() == job_.out && start.chunks() == positions * start.feature_chunks();
+    if (!aligned) start.run(context);
+    run_all(aligned ? &start : nullptr, context);
+  }
+
+ private:
+  void run_all(const Group<Real>* start, const Context<Real>& context) const {
     TileMatmul<Real> job = job_;
     const Real* const x = context.at(x_);
     Real* const y = context.at(y_);
@@ -62,13 +73,17 @@ class Matmul final : public Runnable<Real> {
     job.bias = has_bias_ ? context.at(bias_) : nullptr;
     const int64_t size = job.out * job.lanes;
     for (size_t k = 0; k < outer_.size(); ++k) {
+      const int64_t position = static_cast<int64_t>(k);
+      if (start != nullptr) {
+        const int64_t chunks = start->feature_chunks();
+        start->run(context, position * chunks, (position + 1) * chunks);
+      }
       job.x = x + outer_[k];
-      job.y = y + static_cast<int64_t>(k) * size;
+      job.y = y + position * size;
       tile_matmul(job);
     }
   }
 
- private:
   Place x_, w_, bias_, y_;
   bool has_bias_;
   std::vector<int64_t> outer_;

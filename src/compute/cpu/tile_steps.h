@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "compute/cpu/context.h"
+#include "compute/cpu/elementwise.h"
 
 namespace agora::compute::cpu {
 
@@ -19,6 +20,11 @@ class Runnable {
  public:
   virtual ~Runnable() = default;
   virtual void run(const Context<Real>& context) const = 0;
+  // A product that starts from what `start` writes into its output.
+  virtual void run_from(const Group<Real>& start, const Context<Real>& context) const {
+    start.run(context);
+    run(context);
+  }
   virtual int64_t workspace() const { return 0; }  // values it needs in Context::workspace
 };
 
