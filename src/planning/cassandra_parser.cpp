@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "planning/text.h"
 
 namespace agora::planning {
@@ -21,77 +20,11 @@ bool is_word(std::string_view text) { return text != ":" && text != "*"; }
 
 }  // namespace
 
-CassandraParser::CassandraParser(const std::filesystem::path& file)
-    : path_(file.string()), text_(read_file(file)) {
-  split_into_words();
-}
-
-void CassandraParser::split_into_words() {
-  const auto starts_word = [](char c) {
-    return c != ':' && c != '*' && c != '#' && static_cast<unsigned char>(c) > ' ';
-  };
-  int64_t line = 1;
-  for (size_t i = 0; i < text_.size();) {
-    const char c = text_[i];
-    if (c == '\0') fail(line, "this is not a text file");
-    if (c == '\n') ++line;
-    if (c == '#') {
-      i = std::min(text_.find('\n', i), text_.size());
-    } else if (c == ':' || c == '*') {
-      words_.push_back({std::string_view(text_).substr(i++, 1), line});
-    } else if (!starts_word(c)) {
-      ++i;
-    } else {
-      size_t end = i;
-      while (end < text_.size() && starts_word(text_[end])) ++end;
-      words_.push_back({std::string_view(text_).substr(i, end - i), line});
-      i = end;
-    }
-  }
-  last_line_ = line;
-}
-
-void CassandraParser::fail(int64_t line, const std::string& message) const {
-  throw user_error("{}:{}: {}", path_, line, message);
-}
-
-const CassandraParser::Word& CassandraParser::peek(size_t ahead) const {
-  static const Word end{"", 0};
-  return position_ + ahead < words_.size() ? words_[position_ + ahead] : end;
-}
-
-CassandraParser::Word CassandraParser::take() {
-  if (position_ >= words_.size()) fail(last_line_, "the file ends in the middle of a rule");
-  return words_[position_++];
-}
-
-void CassandraParser::expect_colon(const char* after) {
-  const Word word = take();
-  if (word.text != ":") {
-    fail(word.line, fmt::format("expected ':' after {}, found '{}'", after, word.text));
-  }
-}
-
-// The next word opens another rule, or there is none.
-bool CassandraParser::at_keyword() const {
-  const std::string_view text = peek().text;
-  if (text.empty()) return true;
-  if (text == "start") {
-    const std::string_view next = peek(1).text;
-    return next == ":" || ((next == "include" || next == "exclude") && peek(2).text == ":");
-  }
-  for (const char* keyword :
-       {"discount", "values", "states", "actions", "observations", "T", "O", "R"}) {
-    if (text == keyword) return peek(1).text == ":";
-  }
-  return false;
-}
-
 Model CassandraParser::parse() {
-  if (words_.empty()) fail(1, "the file is empty, expected 'discount:' or 'states:'");
+  if (empty()) fail(1, "the file is empty, expected 'discount:' or 'states:'");
   read_preamble();
   make_tables();
-  while (position_ < words_.size()) {
+  while (!at_end()) {
     const Word word = take();
     if (word.text == "start") {
       const bool plain = peek().text == ":";
@@ -118,7 +51,7 @@ Model CassandraParser::parse() {
 }
 
 void CassandraParser::read_preamble() {
-  while (position_ < words_.size()) {
+  while (!at_end()) {
     const Word word = peek();
     if (word.text == "T" || word.text == "R" || word.text == "O" || word.text == "start") break;
     take();
@@ -146,14 +79,14 @@ void CassandraParser::read_preamble() {
                                           : observations_);
     }
   }
-  const int64_t line = position_ < words_.size() ? peek().line : last_line_;
+  const int64_t line = next_line();
   if (states_.count == 0) fail(line, "the model is empty: no 'states:' before this line");
   if (actions_.count == 0) fail(line, "the model is empty: no 'actions:' before this line");
 }
 
 // A count, or names until the next rule.
 void CassandraParser::read_names(Names& names) {
-  const int64_t line = position_ < words_.size() ? peek().line : last_line_;
+  const int64_t line = next_line();
   if (names.count != 0) fail(line, fmt::format("{}s are given twice", names.what));
   std::vector<Word> given;
   while (!at_keyword()) given.push_back(take());
@@ -220,7 +153,7 @@ double CassandraParser::read_number(const char* what) {
 }
 
 double CassandraParser::read_probability() {
-  const int64_t line = position_ < words_.size() ? peek().line : last_line_;
+  const int64_t line = next_line();
   const double value = read_number("a probability");
   if (value < 0 || value > 1) fail(line, fmt::format("{} is not a probability", value));
   return value;
@@ -297,7 +230,7 @@ void CassandraParser::set(Table& table, int32_t action, int32_t state, int32_t c
 // T: and O: with one, two or three parts before the numbers.
 void CassandraParser::read_table(Table& table, const Names& columns, const char* what) {
   expect_colon(what);
-  const int64_t line = position_ < words_.size() ? peek().line : last_line_;
+  const int64_t line = next_line();
   const int32_t action = read_reference(actions_);
   const auto for_rows = [&](int32_t state, auto body) {
     for_each(action, actions_.count,
@@ -331,7 +264,7 @@ void CassandraParser::read_table(Table& table, const Names& columns, const char*
       for_rows(kAny, [&](int32_t a, int32_t s) { set_row(table, a, s, row, line); });
     } else {
       for (int32_t s = 0; s < states_.count; ++s) {
-        const int64_t row_line = position_ < words_.size() ? peek().line : last_line_;
+        const int64_t row_line = next_line();
         const SparseRow row = read_row();
         for_each(action, actions_.count, [&](int32_t a) { set_row(table, a, s, row, row_line); });
       }
@@ -407,8 +340,8 @@ Model CassandraParser::build() {
           static_cast<size_t>(a) * static_cast<size_t>(states_.count) + static_cast<size_t>(s);
       const int64_t line = transitions_.lines[row];
       if (line == 0) {
-        fail(last_line_, fmt::format("no T: gives the action '{}' in the state '{}'",
-                                     name(actions_, a), name(states_, s)));
+        fail(last_line(), fmt::format("no T: gives the action '{}' in the state '{}'",
+                                      name(actions_, a), name(states_, s)));
       }
       double sum = 0;
       for (const auto& [next, probability] : transitions_.rows[row]) sum += probability;

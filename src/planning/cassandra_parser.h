@@ -10,21 +10,18 @@
 #include <vector>
 
 #include "planning/cassandra_rewards.h"
+#include "planning/cassandra_words.h"
 
 namespace agora::planning {
 
 // Tony Cassandra's .mdp and .pomdp files, from the first word to the last. Rules given later
 // replace earlier ones. Observations only matter where a reward depends on them.
-class CassandraParser {
+class CassandraParser : private CassandraWords {
  public:
-  explicit CassandraParser(const std::filesystem::path& file);
+  explicit CassandraParser(const std::filesystem::path& file) : CassandraWords(file) {}
   Model parse();
 
  private:
-  struct Word {
-    std::string_view text;
-    int64_t line;
-  };
   // states, actions or observations
   struct Names {
     const char* what;  // "state", for messages
@@ -39,13 +36,6 @@ class CassandraParser {
     std::vector<int64_t> lines = {};   // where each row was given last; 0: nowhere
     int64_t entries = 0;
   };
-
-  void split_into_words();
-  [[noreturn]] void fail(int64_t line, const std::string& message) const;
-  const Word& peek(size_t ahead = 0) const;
-  Word take();
-  void expect_colon(const char* after);
-  bool at_keyword() const;
 
   void read_preamble();
   void read_names(Names& names);
@@ -65,11 +55,6 @@ class CassandraParser {
   void for_each(int32_t reference, int32_t count, Body body) const;
   std::string name(const Names& names, int32_t index) const;
   Model build();
-
-  std::string path_, text_;
-  std::vector<Word> words_;
-  size_t position_ = 0;
-  int64_t last_line_ = 1;
 
   Names states_{"state"}, actions_{"action"}, observations_{"observation"};
   double discount_ = 1.0;
