@@ -24,13 +24,15 @@ std::string listing() {
 State named_state(const Model& model, const std::string& name) {
   const State s = model.find_state(name);
   if (s != kNone) return s;
+  if (!model.grid().empty()) {
+    throw user_error(
+        "--start: unknown state '{}'; a cell is ROW,COLUMN from 0,0 to {},{} and no wall", name,
+        model.grid().rows - 1, model.grid().cols - 1);
+  }
   std::vector<std::string> names;
   for (State i = 0; i < std::min(model.states(), 1000); ++i) names.push_back(model.state_name(i));
-  throw user_error("--start: unknown state '{}'{}; {}", name, suggestion(name, names),
-                   model.grid().empty()
-                       ? fmt::format("the first one is '{}'", names[0])
-                       : fmt::format("a cell is ROW,COLUMN from 0,0 to {},{} and no wall",
-                                     model.grid().rows - 1, model.grid().cols - 1));
+  throw user_error("--start: unknown state '{}'{}; the first one is '{}'", name,
+                   suggestion(name, names), names[0]);
 }
 
 // "NAME", "uniform" (over the states that do not end), or "NAME:P NAME:P ...".

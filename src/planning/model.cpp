@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -230,10 +231,23 @@ std::string Model::action_name(Action a) const {
 }
 
 State Model::find_state(const std::string& name) const {
-  for (State s = 0; s < states_; ++s) {
-    if (state_name(s) == name) return s;
+  if (!state_names_.empty()) {
+    const auto found = std::find(state_names_.begin(), state_names_.end(), name);
+    return found == state_names_.end() ? kNone : static_cast<State>(found - state_names_.begin());
   }
-  return kNone;
+  // Names that are made from numbers are numbers again.
+  State first = 0, second = 0;
+  const char* const end = name.data() + name.size();
+  const char* comma = std::from_chars(name.data(), end, first).ptr;
+  if (comma != end) std::from_chars(comma + 1, end, second);
+  const auto found = [&]() -> State {
+    if (grid_.empty()) return first;
+    const int64_t cell = int64_t{first} * grid_.cols + second;
+    if (grid_.cell_of_state.empty()) return static_cast<State>(std::min<int64_t>(cell, states_));
+    const auto place = std::find(grid_.cell_of_state.begin(), grid_.cell_of_state.end(), cell);
+    return static_cast<State>(place - grid_.cell_of_state.begin());
+  }();
+  return found >= 0 && found < states_ && state_name(found) == name ? found : kNone;
 }
 
 Action Model::find_action(const std::string& name) const {
