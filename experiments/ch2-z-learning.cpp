@@ -81,9 +81,9 @@ Outcome judge(Scale, const std::vector<Json>& results) {
       const auto greedy = curve_numbers(results, learner.name, exploration, "greedy");
       const std::string name = learner.name + ", " + exploration;
       outcome.findings.push_back(
-          finding(name + ": return at the end", "", late, between(-100, optimum)));
+          finding(name + ": return at the end", "", late, between(-100, optimum + 1e-9)));
       outcome.findings.push_back(finding(name + ": return of the greedy policy at the end", "",
-                                         greedy, between(optimum - 6, optimum)));
+                                         greedy, between(optimum - 6, optimum + 1e-9)));
       report::Series series{.name = learner.name, .x = {}, .y = {}};
       std::vector<std::vector<double>> means;
       for (const Json& result : results) {

@@ -8,8 +8,8 @@ BuiltIn entry_slippery_cliff() {
           .summary = "a path along a row of pits on slippery ground, with a longer way round",
           .parameters = {{"rows", 4, 2, 1000, true, "rows of the map"},
                          {"cols", 12, 3, 1000, true, "columns of the map"},
-                         {"slip", 0.2, 0, 1, false, "probability of a perpendicular move"},
-                         {"pit", -20, -1e6, 1e6, false, "terminal reward of a pit"},
+                         {"slip", 0.1, 0, 1, false, "probability of a perpendicular move"},
+                         {"pit", -100, -1e6, 1e6, false, "terminal reward of a pit"},
                          {"step", -1, -1e6, 1e6, false, "reward of a step"}},
           .make = [](const Arguments& given) {
             const size_t cols = static_cast<size_t>(given.whole("cols"));

@@ -1,0 +1,153 @@
+#include <agora/planning/load.h>
+#include <agora/planning/solve.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/numbers.h"
+#include "report/grid_policy.h"
+
+namespace agora::reproduce {
+namespace {
+
+using namespace planning;
+
+constexpr double kSlip = 0.1, kPit = -100, kDrawnBeta = 1.0;
+const char* const kMethods[] = {"z-averaged", "z-variational"};
+
+Model cliff() { return load(fmt::format("slippery-cliff(slip={},pit={})", kSlip, kPit)); }
+
+// The same map where only falling counts: the value of a policy is its risk.
+Model falling() { return load(fmt::format("slippery-cliff(slip={},pit=1,step=0)", kSlip)); }
+
+double at_start(const Model& model, const std::vector<double>& values) {
+  double sum = 0;
+  for (const auto& [s, p] : model.start()) sum += p * values[static_cast<size_t>(s)];
+  return sum;
+}
+
+Solution solve_at(const Model& model, const std::string& method, double beta) {
+  SolveOptions options;
+  options.beta = beta;
+  options.tolerance = 1e-9;
+  return solve(model, method, options);
+}
+
+Json run(Task& task) {
+  const Model model = cliff(), risk = falling();
+  const std::vector<double> betas = task.quick() ? std::vector<double>{.25, .5, 1, 2, 4}
+                                                 : std::vector<double>{.125, .25, .5, 1, 2, 4, 8};
+  Json result{{"optimum", start_value(model, solve_at(model, "vi", 1.0))},
+              {"beta", betas},
+              {"drawn", Json::object()}};
+  for (const std::string method : kMethods) {
+    std::vector<double> believed, earned, falls;
+    for (const double beta : betas) {
+      const Solution solution = solve_at(model, method, beta);
+      believed.push_back(start_value(model, solution));
+      earned.push_back(at_start(model, evaluate(model, solution.policy)));
+      falls.push_back(at_start(risk, evaluate(risk, solution.policy)));
+      if (beta == kDrawnBeta) {
+        result["drawn"][method] = {{"policy", solution.policy.probabilities},
+                                   {"value", solution.value}};
+      }
+    }
+    result[method] = {{"believed", believed}, {"earned", earned}, {"falls", falls}};
+  }
+  return result;
+}
+
+report::Chart drawing(const Json& drawn, const std::string& method, const std::string& words) {
+  const Model model = cliff();
+  Solution solution;
+  solution.policy.actions = model.actions();
+  solution.policy.probabilities = drawn.at(method).at("policy").get<std::vector<double>>();
+  solution.value = drawn.at(method).at("value").get<std::vector<double>>();
+  report::GridPicture picture = report::grid_policy(model, solution, method);
+  picture.caption = words;
+  return picture;
+}
+
+Outcome judge(Scale, const std::vector<Json>& results) {
+  const Json& result = results.front();
+  const double optimum = result["optimum"];
+  const std::vector<double> betas = result["beta"];
+  const size_t drawn =
+      static_cast<size_t>(std::find(betas.begin(), betas.end(), kDrawnBeta) - betas.begin());
+  const auto number = [&](const char* method, const char* what) {
+    return result.at(method).at(what).at(drawn).get<double>();
+  };
+  Outcome outcome;
+  outcome.findings.push_back(finding("optimum (value iteration)", "", {optimum}, between(kPit, 0)));
+  outcome.findings.push_back(finding("averaged: what it believes to earn, above the optimum by",
+                                     "the agent believes it can choose any transition",
+                                     {number("z-averaged", "believed") - optimum}, at_least(0.01)));
+  outcome.findings.push_back(finding("averaged: what its policy earns", "",
+                                     {number("z-averaged", "earned")}, at_most(optimum)));
+  outcome.findings.push_back(
+      finding("averaged: belief above what it earns, by", "encourages risky behaviour",
+              {number("z-averaged", "believed") - number("z-averaged", "earned")}, at_least(1)));
+  outcome.findings.push_back(finding("variational: what its policy earns", "",
+                                     {number("z-variational", "earned")}, at_most(optimum)));
+  outcome.findings.push_back(finding(
+      "variational: belief minus what it earns", "realistic policy",
+      {number("z-variational", "believed") - number("z-variational", "earned")}, within(0, 1e-6)));
+  outcome.findings.push_back(
+      finding("variational earns more than averaged, by", "",
+              {number("z-variational", "earned") - number("z-averaged", "earned")}, at_least(0)));
+  outcome.findings.push_back(
+      finding("risk of a fall: averaged minus variational", "bets on unlikely transitions",
+              {number("z-averaged", "falls") - number("z-variational", "falls")}, at_least(0)));
+
+  report::LineChart returns{.title = "What the policies earn, and what they believe",
+                            .caption =
+                                "At the start; the averaged equation promises more than "
+                                "anyone can earn.",
+                            .x = {.title = "β", .log = true},
+                            .y = {.title = "return"}};
+  report::LineChart falls{.title = "Risk of falling",
+                          .x = {.title = "β", .log = true},
+                          .y = {.title = "probability of ending in a pit"}};
+  for (const std::string method : kMethods) {
+    const Json& one = result.at(method);
+    returns.series.push_back(
+        {.name = method + " earns", .x = betas, .y = one["earned"], .markers = true});
+    returns.series.push_back(
+        {.name = method + " believes", .x = betas, .y = one["believed"], .dashed = true});
+    falls.series.push_back({.name = method, .x = betas, .y = one["falls"], .markers = true});
+  }
+  returns.series.push_back({.name = "optimum",
+                            .x = betas,
+                            .y = std::vector<double>(betas.size(), optimum),
+                            .dashed = true});
+  const std::string risk =
+      "Colours: what it believes a cell is worth, at β = 1. Falls with "
+      "probability {:.3f}.";
+  outcome.charts = {drawing(result["drawn"], "z-averaged",
+                            fmt::format(fmt::runtime(risk), number("z-averaged", "falls"))),
+                    drawing(result["drawn"], "z-variational",
+                            fmt::format(fmt::runtime(risk), number("z-variational", "falls"))),
+                    returns, falls};
+  outcome.remark = fmt::format(
+      "Four by twelve cells, slip {}, a step costs 1 and a pit {}. The averaged equation's own "
+      "policy "
+      "depends on the landing state and cannot be executed; what is evaluated is the executable "
+      "π(a|s) ∝ Σ P e^(βR) Z(s'). Evaluations are exact.",
+      kSlip, -kPit);
+  return outcome;
+}
+
+}  // namespace
+
+Experiment entry_ch2_slippery_cliff() {
+  return {.name = "ch2-slippery-cliff",
+          .chapter = 2,
+          .title = "The unrealistic policy against the variational one on a slippery cliff",
+          .source = "ch. 2, averaging the Bellman equation; a variational approach",
+          .quick = {.seeds = {0}, .expected_seconds = 1, .words = "exact"},
+          .full = {.seeds = {0}, .expected_seconds = 1, .words = "exact, more temperatures"},
+          .run = run,
+          .judge = judge};
+}
+
+}  // namespace agora::reproduce
