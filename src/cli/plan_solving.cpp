@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/signals.h"
 #include "planning/solver.h"
 
 namespace agora::cli {
@@ -10,8 +11,8 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
   auto choice = std::make_shared<SolveChoice>();
   planning::SolveOptions& options = choice->options;
   app.add_option("--method", choice->method,
-                 fmt::format("One of {}", fmt::join(planning::method_names(), ", ")))
-      ->capture_default_str();
+                 fmt::format("{} (default: z, or z-variational if the model is stochastic)",
+                             fmt::join(planning::method_names(), ", ")));
   app.add_option("--beta", options.beta, "Inverse temperature, 0 to inf")->capture_default_str();
   app.add_option("--mu", options.mu, "Chemical potential (default: -log d - .1)");
   app.add_option("--tolerance", options.tolerance, "Largest error of what is printed")
@@ -22,7 +23,12 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
 }
 
 planning::Solution SolveChoice::run(const planning::Model& model) const {
-  planning::Solution solution = planning::solve(model, method, options);
+  const std::string name = !method.empty()            ? method
+                           : model.is_deterministic() ? "z"
+                                                      : "z-variational";
+  planning::SolveOptions watched = options;
+  watched.progress = [](int64_t, double) { throw_if_stopped(); };
+  planning::Solution solution = planning::solve(model, name, watched);
   for (const std::string& warning : solution.warnings) {
     fmt::print(stderr, "agora: warning: {}\n", warning);
   }

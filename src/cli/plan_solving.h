@@ -9,7 +9,7 @@ namespace agora::cli {
 
 // The method of a `plan` verb and its options.
 struct SolveChoice {
-  std::string method = "vi";
+  std::string method;  // empty: z for deterministic models, z-variational for the others
   planning::SolveOptions options;
 
   planning::Solution run(const planning::Model& model) const;

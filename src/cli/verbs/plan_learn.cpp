@@ -186,12 +186,13 @@ Verb entry_plan_learn() {
   return {.name = "plan learn",
           .summary = "Learn a policy by trial and error: Z-learning, Q-learning, SARSA",
           .example =
-              "agora plan learn cliffwalking --algorithm z-learning --episodes 300 "
+              "agora plan learn cliffwalking --algorithm z-learning --episodes 500 "
               "--report learning.html",
           .declare = [](CLI::App& app) {
             auto model = declare_model(app);
             auto settings = std::make_shared<Settings>();
             LearningOptions& learning = settings->learning;
+            learning.exploration = "boltzmann";
             std::string names;
             for (const planning::Learner& learner : planning::learners()) {
               names += (names.empty() ? "" : ", ") + learner.name;
