@@ -15,7 +15,7 @@ struct ExecutorOptions {
   int64_t rows = 0;
   int64_t lanes = 0;
   int64_t parts = 0;
-  ThreadPool* pool = nullptr;
+  ThreadPool* pool = nullptr;  // null: default_pool() at each run
 };
 
 // Runs a plan on a device. The plan and the variables outlive it.

@@ -132,8 +132,7 @@ Program::Program(const Graph& graph, Variables& variables, const Task& task,
     state.inputs.push_back(std::move(it));
   }
   state.executor = cpu::make_executor(state.plan, variables,
-                                      {options.rows, options.lanes, options.parts,
-                                       options.pool != nullptr ? options.pool : &default_pool()});
+                                      {options.rows, options.lanes, options.parts, options.pool});
 }
 
 Program::~Program() = default;

@@ -355,6 +355,20 @@ TEST(Variables, AreSavedAndRestoredAndMismatchesRefused) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Program, GoesOnAfterAnIndexOutOfRange) {
+  Graph g;
+  const Tensor table = g.parameter("table", {3}, filled(2));
+  const Tensor y = gather(table, g.index_input("index", {kRows}));
+  Variables variables(g);
+  variables.initialize(1);
+  Program program(g, variables, {{{"total", sum(y)}}, {}}, {.rows = 2});
+  program.set("index", std::vector<int32_t>{0, 3});
+  EXPECT_EQ(message_of([&] { program.run(); }), "gather: index 3 is outside [0, 3)");
+  program.set("index", std::vector<int32_t>{0, 2});
+  program.run();
+  EXPECT_EQ(program.scalar("total"), 4);
+}
+
 TEST(Program, BytesAreScaledImages) {
   Graph g;
   const Tensor image = g.byte_input("image", {kRows, 2}, 1.0 / 255);

@@ -29,7 +29,7 @@ class CpuExecutor final : public Executor {
  public:
   CpuExecutor(const Plan& plan, Variables& variables, const ExecutorOptions& options)
       : plan_(plan), variables_(variables), capacity_(options.rows) {
-    pool_ = options.pool;
+    given_pool_ = options.pool;
     lanes_ = options.lanes > 0 ? options.lanes : choose_lanes(plan, capacity_, sizeof(Real));
     CHECK(lanes_ % kLaneStep == 0, "{} lanes", lanes_);
     tiles_ = (capacity_ + lanes_ - 1) / lanes_;
@@ -120,6 +120,14 @@ class CpuExecutor final : public Executor {
   struct Worker {
     MemoryBlock memory;
     std::atomic<bool> busy{false};
+  };
+
+  struct Lease {  // gives the memory back, also when a step throws
+    explicit Lease(Worker& it) : worker(it) {}
+    ~Lease() { worker.busy.store(false, std::memory_order_release); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Worker& worker;
   };
 
   void allocate() {
@@ -229,6 +237,7 @@ class CpuExecutor final : public Executor {
   }
 
   void execute(int64_t rows, int32_t* non_finite) {
+    pool_ = given_pool_ != nullptr ? given_pool_ : &default_pool();
     for (size_t k = 0; k < entry_.size(); ++k) {
       current_[k] = variables_.entry(entry_[k]).current.template as<Real>();
       next_[k] = variables_.entry(entry_[k]).next.template as<Real>();
@@ -261,9 +270,9 @@ class CpuExecutor final : public Executor {
     const int64_t tiles = (rows + lanes_ - 1) / lanes_;
     const auto part_body = [&](int64_t part) {
       if (non_finite != nullptr && *non_finite >= 0) return;
-      Worker& worker = acquire(part);
+      const Lease lease(acquire(part));
       Context<Real> context = base_context();
-      Real* memory = worker.memory.template as<Real>();
+      Real* memory = lease.worker.memory.template as<Real>();
       context.scratch = memory;
       context.registers = memory + plan_.scratch_features * lanes_;
       context.workspace = context.registers + kRegisters * kChunk;
@@ -278,7 +287,6 @@ class CpuExecutor final : public Executor {
         context.kept = kept_.as<Real>() + tile * plan_.kept_features * lanes_;
         run_steps(phases_[k].rows, context);
       }
-      worker.busy.store(false, std::memory_order_release);
     };
     if (non_finite != nullptr) {
       for (int64_t part = 0; part < parts_; ++part) part_body(part);
@@ -378,7 +386,8 @@ class CpuExecutor final : public Executor {
 
   const Plan& plan_;
   Variables& variables_;
-  ThreadPool* pool_;
+  ThreadPool* given_pool_;      // null: the default pool of the moment
+  ThreadPool* pool_ = nullptr;  // of the run
   int64_t capacity_, lanes_, tiles_, parts_;
   int64_t partial_size_ = 0, workspace_ = 0;
   MemoryBlock shared_, kept_, partial_;
