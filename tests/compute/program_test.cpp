@@ -3,28 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <new>
 
 #include "base/error.h"
+#include "compute/allocations.h"
 #include "compute/gradients.h"
 #include "compute/operations.h"
-
-namespace {
-std::atomic<int64_t> allocations{0};
-}
-
-void* operator new(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace agora::compute {
 namespace {
@@ -213,13 +199,13 @@ TEST(Program, RunningAllocatesNothing) {
   std::vector<float> found(300);
   program.set("x", x);
   program.run();
-  const int64_t before = allocations.load();
+  const int64_t before = allocations_so_far();
   for (int step = 0; step < 20; ++step) {
     program.set("x", x);
     program.run();
     program.read("found", std::span<float>(found));
   }
-  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_EQ(allocations_so_far() - before, 0);
 }
 
 int64_t resident_pages() {
