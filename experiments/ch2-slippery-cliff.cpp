@@ -80,23 +80,23 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   Outcome outcome;
   outcome.findings.push_back(finding("optimum (value iteration)", "", {optimum}, between(kPit, 0)));
   outcome.findings.push_back(finding("averaged: what it believes to earn, above the optimum by",
-                                     "the agent believes it can choose any transition",
-                                     {number("z-averaged", "believed") - optimum}, at_least(0.01)));
+                                     "too high", {number("z-averaged", "believed") - optimum},
+                                     at_least(0.01)));
   outcome.findings.push_back(finding("averaged: what its policy earns", "",
                                      {number("z-averaged", "earned")}, at_most(optimum)));
   outcome.findings.push_back(
-      finding("averaged: belief above what it earns, by", "encourages risky behaviour",
+      finding("averaged: belief above what it earns, by", "risky",
               {number("z-averaged", "believed") - number("z-averaged", "earned")}, at_least(1)));
   outcome.findings.push_back(finding("variational: what its policy earns", "",
                                      {number("z-variational", "earned")}, at_most(optimum)));
   outcome.findings.push_back(finding(
-      "variational: belief minus what it earns", "realistic policy",
+      "variational: belief minus what it earns", "realistic",
       {number("z-variational", "believed") - number("z-variational", "earned")}, within(0, 1e-6)));
   outcome.findings.push_back(
       finding("variational earns more than averaged, by", "",
               {number("z-variational", "earned") - number("z-averaged", "earned")}, at_least(0)));
   outcome.findings.push_back(
-      finding("risk of a fall: averaged minus variational", "bets on unlikely transitions",
+      finding("risk of a fall: averaged minus variational", "risky",
               {number("z-averaged", "falls") - number("z-variational", "falls")}, at_least(0)));
 
   report::LineChart returns{.title = "What the policies earn, and what they believe",
@@ -131,7 +131,8 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   outcome.remark = fmt::format(
       "Four by twelve cells, slip {}, a step costs 1 and a pit {}. The averaged equation's own "
       "policy "
-      "depends on the landing state and cannot be executed; what is evaluated is the executable "
+      "depends on the landing state and cannot be executed: it believes to choose any transition "
+      "and bets on unlikely ones. What is evaluated is the executable "
       "π(a|s) ∝ Σ P e^(βR) Z(s'). Evaluations are exact.",
       kSlip, -kPit);
   return outcome;

@@ -41,7 +41,10 @@ GridPicture grid_policy(const planning::Model& model, const planning::Solution& 
   const auto moves = planning::moves_of(model);
   for (planning::State s = 0; s < model.states(); ++s) {
     const size_t cell = static_cast<size_t>(grid.cell(s));
-    if (!solution.value.empty()) picture.values[cell] = solution.value[static_cast<size_t>(s)];
+    // A pit is far below everything else and would take the whole range of colours.
+    if (!solution.value.empty() && grid.cells[cell] != '!') {
+      picture.values[cell] = solution.value[static_cast<size_t>(s)];
+    }
     if (model.terminal(s) || solution.policy.empty()) continue;
     for (size_t i = 0; i < 4; ++i) {
       if (moves[i] != planning::kNone) picture.moves[cell * 4 + i] = solution.policy(s, moves[i]);

@@ -8,8 +8,8 @@
 
 namespace agora::report {
 
-// A solution on its map: values as colours, the policy as arrows. Terminal states show their
-// rewards, states from which no end is in reach nothing.
+// A solution on its map: values as colours, the policy as arrows. Pits have no colour, nor have
+// states from which no end is in reach.
 GridPicture grid_policy(const planning::Model& model, const planning::Solution& solution,
                         std::string title);
 

@@ -143,7 +143,8 @@ report::Page page(const std::string& source, const Common& common, const Model& 
                                 report::Code{common.command, "Command"}}};
   if (!model.grid().empty()) {
     report::GridPicture picture = report::grid_policy(model, solution, "Policy and values");
-    picture.caption = "Arrows are the policy, colours the values of the cells.";
+    picture.caption =
+        "Colours are the values of the cells, arrows the policy where cells are large enough.";
     page.sections.push_back({.heading = "The map", .blocks = {report::ChartBlock{{picture}}}});
   }
   constexpr State kMostRows = 200;
