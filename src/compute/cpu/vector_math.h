@@ -65,6 +65,12 @@ inline Vec<float> exp_tail(Vec<float> r) {
                     0.00138145356287f);
 }
 
+// (exp(2 r) - 1 - 2 r) / (2 r^2) for |r| <= log(2) / 4: the same polynomial in 2 r.
+inline Vec<float> half_exp_tail(Vec<float> r) {
+  return polynomial(r, 2 * 0.499999934317f, 4 * 0.166665203944f, 8 * 0.0416683908787f,
+                    16 * 0.00836874553738f, 32 * 0.00138145356287f);
+}
+
 template <typename Function>
 inline Vec<double> by_lane(Vec<double> x, Function function) {
   for (int i = 0; i < Vec<double>::kLanes; ++i) x.raw[i] = function(x.raw[i]);
@@ -103,25 +109,21 @@ inline Vec<float> log(Vec<float> x) {
   return select(x <= Vec<float>(0.0f), not_positive, positive);
 }
 
-// expm1(2|x|) / (expm1(2|x|) + 2), with the sign of x.
+// d / (1 + d) with d = expm1(2|x|) / 2, and the sign of x. For small d the form d - d (d / (1 + d))
+// keeps the errors of the quotient out of the leading digits.
 inline Vec<float> tanh(Vec<float> x) {
   constexpr float kSaturated = 9.02f;  // beyond it the nearest float is +-1
   constexpr float kTwoLog2E = 2.88539008177792681f;
   constexpr float kHalfLn2 = 0.346573590279972655f;
-  const Vec<float> one(1.0f), two(2.0f);
+  const Vec<float> one(1.0f), half(0.5f);
   const Vec<float> magnitude = min(Vec<float>(kSaturated), abs(x));
   const Vec<float> n = detail::round_to_integer(magnitude * Vec<float>(kTwoLog2E));
-  Vec<float> r = fma(n, Vec<float>(-kHalfLn2), magnitude);
-  r += r;
-  const Vec<float> p = fma(r * r, detail::exp_tail(r), r);  // expm1(r)
+  const Vec<float> r = fma(n, Vec<float>(-kHalfLn2), magnitude);
+  const Vec<float> p = fma(r * r, detail::half_exp_tail(r), r);  // expm1(2 r) / 2
   const Vec<float> power = detail::scale_by_power(one, n);
-  const Vec<float> e = fma(power, p, power - one);
-  const Vec<float> sum = e + two;
-  const Vec<float> lost = min(e, two) - (sum - max(e, two));  // what rounding took from the sum
-  const Vec<float> quotient = e / sum;
-  const Vec<float> half = Vec<float>(0.5f);
-  const Vec<float> inverse = fma(quotient, -half, half);  // 1 / sum
-  return copy_sign(fma(-quotient * lost, inverse, quotient), x);
+  const Vec<float> d = fma(power, p, fma(power, half, -half));
+  const Vec<float> quotient = d / (one + d);
+  return copy_sign(select(d < half, fma(-d, quotient, d), quotient), x);
 }
 
 inline Vec<float> sigmoid(Vec<float> x) {
