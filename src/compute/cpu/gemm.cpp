@@ -12,7 +12,7 @@ namespace {
 // for the scalar of a. AVX-512 has 32 registers, AVX2 has 16.
 #if AGORA_AVX512
 constexpr int kMaxVectors = 4;
-constexpr std::array<int, kMaxVectors + 1> kMaxRows{0, 16, 12, 8, 6};
+constexpr std::array<int, kMaxVectors + 1> kMaxRows{0, 16, 14, 8, 6};
 #else
 constexpr int kMaxVectors = 2;
 constexpr std::array<int, kMaxVectors + 1> kMaxRows{0, 12, 6};
