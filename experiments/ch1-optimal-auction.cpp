@@ -1,9 +1,10 @@
 // Myerson's optimal sale of one item: reserve and revenue in closed form, by quadrature of the
 // ironed virtual values, and simulated.
+#include <agora/auction_audit.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "auctions/evaluation.h"
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 #include "base/error.h"

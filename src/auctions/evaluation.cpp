@@ -1,4 +1,4 @@
-#include "auctions/evaluation.h"
+#include <agora/auction_audit.h>
 
 #include <algorithm>
 #include <cmath>

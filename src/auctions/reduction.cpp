@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kSlice = 1024;
 
-
 // Outcomes of `count` profiles of a stream.
 std::vector<Choice> outcomes(const Mechanism& mechanism, const Setting& setting, uint64_t seed,
                              uint32_t stream, int64_t count, std::vector<double>& values) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "auctions/mechanism.h"
+#include "auctions/setting.h"
 #include "base/error.h"
 
 namespace agora::cli {
@@ -21,19 +22,25 @@ std::shared_ptr<Market> declare_market(CLI::App& app) {
   return market;
 }
 
-auctions::Setting Market::read() const {
+const auctions::Setting& Market::read() {
+  if (known_) return *known_;
   if (!setting.empty() && !values.empty()) {
     throw user_error("--setting and --values: expected one of them, found both");
   }
   if (!given()) throw user_error("--setting or --values is required, as in --setting \"2x2\"");
-  if (!setting.empty()) return auctions::setting(setting);
-  const auctions::Setting market = auctions::setting_from_values(values);
-  if (market.held_out() < 10) {
-    fmt::print(stderr, "agora: warning: {}: only {} profiles to evaluate on{}\n", values,
-               market.held_out(),
-               market.held_out() < 1 ? "" : "; fewer than ten rows are designed and judged alike");
+  if (!setting.empty()) return known_.emplace(auctions::setting(setting));
+  known_ = auctions::setting_from_values(values);
+  const auctions::ValueTable& table = *known_->laws().table;
+  if (table.design == table.held_out) {
+    fmt::print(stderr,
+               "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "
+               "same ones\n",
+               values, known_->held_out());
+  } else if (known_->held_out() < 10) {
+    fmt::print(stderr, "agora: warning: {}: only {} profiles are held out to judge on\n", values,
+               known_->held_out());
   }
-  return market;
+  return *known_;
 }
 
 std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
@@ -53,8 +60,7 @@ std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
   return options;
 }
 
-std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument,
-                                                    const Market& market,
+std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
                                                     auctions::ExactOptions options, uint64_t seed) {
   options.seed = seed;
   const bool looks_like_a_file = argument.find_first_of("./") != std::string::npos;
@@ -70,7 +76,7 @@ std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mec
   }
 }
 
-auctions::Setting market_for(const auctions::Mechanism& mechanism, const Market& market) {
+auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& market) {
   if (market.given()) return market.read();
   if (const auto declared = declared_setting(mechanism)) return *declared;
   throw user_error("--setting or --values is required: {} was made for \"{}\"", mechanism.name(),

@@ -9,10 +9,15 @@
 namespace agora::cli {
 
 // The options --setting and --values of the auction verbs.
-struct Market {
+class Market {
+ public:
   std::string setting, values;
   bool given() const { return !setting.empty() || !values.empty(); }
-  auctions::Setting read() const;  // neither or both is the user's mistake
+  // Neither or both is the user's mistake. A table is read once.
+  const auctions::Setting& read();
+
+ private:
+  std::optional<auctions::Setting> known_;
 };
 std::shared_ptr<Market> declare_market(CLI::App& app);
 
@@ -20,13 +25,12 @@ std::shared_ptr<Market> declare_market(CLI::App& app);
 std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app);
 
 // A mechanism file, or the name of one that is computed for the setting on the spot.
-std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument,
-                                                    const Market& market,
+std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
                                                     auctions::ExactOptions options, uint64_t seed);
 // The setting a mechanism was made for; nothing if that was a table.
 std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mechanism);
 // The market as given, or else the setting a mechanism was made for.
-auctions::Setting market_for(const auctions::Mechanism& mechanism, const Market& market);
+auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& market);
 
 // What auction eval, audit and exact print: DESIGN's JSON form, or a table.
 void print_audit(const Common& common, const auctions::Mechanism& mechanism,

@@ -136,7 +136,7 @@ TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
       shell("agora auction exact myerson --values values.csv --json", scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(parse_json(result.out, "stdout")["profiles"], 5);
-  EXPECT_NE(result.err.find("only 5 profiles"), std::string::npos);
+  EXPECT_NE(result.err.find("only 5 profiles are held out"), std::string::npos);
 }
 
 TEST(AuctionVerbs, ReduceToATruthfulMenu) {

@@ -1,10 +1,10 @@
 // Revenue of every exact mechanism against values known in closed form or computed elsewhere
 // (docs/auctions.md names the sources).
+#include <agora/auction_audit.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "auctions/evaluation.h"
 #include "auctions/exact/straight_jacket.h"
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"

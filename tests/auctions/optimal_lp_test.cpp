@@ -1,10 +1,10 @@
 #include "auctions/exact/optimal_lp.h"
 
+#include <agora/auction_audit.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "auctions/evaluation.h"
 #include "auctions/exact/menu.h"
 #include "auctions/exact/straight_jacket.h"
 #include "auctions/exact/virtual_value.h"

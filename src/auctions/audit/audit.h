@@ -1,73 +1,9 @@
 #pragma once
-#include <agora/auctions.h>
+#include <agora/auction_audit.h>
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "auctions/evaluation.h"
-
-// Audits see a mechanism's outcomes and, where it offers them, its gradients; nothing of how it was
-// made. Every draw has its own address and every sum its own order: the same bits for any number of
-// threads. Memory grows by a few numbers per audited profile.
 namespace agora::auctions {
 
-struct AuditOptions {
-  int64_t profiles = 10'000;        // for revenue, welfare and rationality
-  int64_t regret_profiles = 1'000;  // for both tests of regret; 0 leaves them out
-  int64_t symmetry_profiles = 200;  // for permutations; 0 leaves them out
-  bool thesis_test = true, strong_test = true;
-  int starts = 100;  // the thesis's test: starts from the law of values,
-  int steps = 300;   // steps of Adam
-  double rate = 0.001;
-  uint64_t seed = 0;
-};
-
-// The largest gain a search found, per profile and bidder; at least 0.
-struct RegretTest {
-  double mean = 0;  // over profiles and bidders
-  double p99 = 0, max = 0;
-  std::vector<double> per_bidder;  // means
-  // Where the largest gain was found.
-  int64_t worst_profile = 0;
-  int worst_bidder = 0;
-  std::vector<double> worst_values;  // (bidders, items)
-  std::vector<double> worst_bid;     // (items)
-};
-
-// Sections "Permutation-sensitivity" and "Exploitability" of ch. 4.
-struct SymmetryTest {
-  int64_t profiles = 0, permutations = 0;
-  bool all_permutations = false;         // otherwise sampled
-  std::vector<double> revenue_range;     // h_R: per profile, highest less lowest revenue
-  double range_mean = 0, range_max = 0;  // of h_R
-  double exploitability = 0;             // l: percent of revenue lost to the worst order of bidders
-  bool exact_exploitability = false;     // otherwise searched: a lower bound
-  double treatment_mean = 0;             // |utility of the same person in another seat|
-  double treatment_max = 0;
-};
-
-// One bidder, one or two items: every bid of a grid against every value of it.
-struct GridBound {
-  int points = 0;               // per item
-  double spacing = 0;           // largest, between bids
-  double largest_gain = 0;      // attained on the grid: the regret is at least this
-  std::optional<double> upper;  // for grid values and all bids, where an argument holds
-  std::string argument;         // which
-};
-
-struct Audit {
-  Evaluation truth;
-  std::optional<RegretTest> thesis, strong;
-  std::optional<SymmetryTest> symmetry;
-  std::optional<GridBound> grid;
-  double seconds = 0;
-};
-
-Audit audit(const Mechanism& mechanism, const Setting& setting, const AuditOptions& options);
-
+// The parts of an audit.
 RegretTest thesis_regret(const Mechanism& mechanism, const Setting& setting,
                          const AuditOptions& options);
 RegretTest strong_regret(const Mechanism& mechanism, const Setting& setting,
@@ -75,8 +11,5 @@ RegretTest strong_regret(const Mechanism& mechanism, const Setting& setting,
 SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
                            const AuditOptions& options);
 GridBound grid_bound(const Mechanism& mechanism, const Setting& setting);
-
-// P* = (sqrt(P) - sqrt(R))^2 with the regret of all bidders together; 0 if R exceeds P.
-double p_star(double revenue, double total_regret);
 
 }  // namespace agora::auctions

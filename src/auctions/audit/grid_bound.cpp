@@ -98,8 +98,13 @@ GridBound grid_bound(const Mechanism& mechanism, const Setting& setting) {
     result.upper = result.largest_gain + *slope * result.spacing / 2;
     result.argument = "the mechanism's own Lipschitz constant";
   } else if (rising) {
-    result.upper = *std::max_element(uppers.begin(), uppers.end());
-    result.argument = "outcomes rise with bids (checked on the grid, assumed between its points)";
+    // Where outcomes jump within a cell, the corners say no more than that payments are bounded.
+    const double upper = *std::max_element(uppers.begin(), uppers.end());
+    const double dearest = *std::max_element(grid.payments.begin(), grid.payments.end());
+    if (upper < 0.5 * dearest) {
+      result.upper = upper;
+      result.argument = "outcomes rise with bids (checked on the grid, assumed between its points)";
+    }
   }
   return result;
 }
