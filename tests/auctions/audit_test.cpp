@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "auctions/audit/search.h"
 #include "auctions/mechanism.h"

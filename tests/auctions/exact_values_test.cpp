@@ -76,9 +76,11 @@ TEST(SlowExactValues, AgreeOnAMillionProfiles) { expect_references(1'000'000); }
 TEST(SlowExactValues, OptimisedFamiliesReachTheirValues) {
   const Setting market = setting("2x2");
   for (const auto& [name, value] : {std::pair{"ama", 0.874}, {"vvca", 0.870}}) {
-    const Evaluation found =
-        evaluate(*exact(name, market), market, {.profiles = 4'000'000, .first = 0, .seed = 5});
-    EXPECT_GE(found.revenue + 3 * found.revenue_error, value) << name;
+    for (uint64_t seed : {0, 1, 2}) {  // from some starts the search ends in local optima
+      const Evaluation found = evaluate(*exact(name, market, {.seed = seed}), market,
+                                        {.profiles = 4'000'000, .first = 0, .seed = 5});
+      EXPECT_GE(found.revenue + 3 * found.revenue_error, value) << name << ", seed " << seed;
+    }
   }
 }
 

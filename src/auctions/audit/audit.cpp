@@ -9,8 +9,9 @@
 namespace agora::auctions {
 
 double p_star(double revenue, double total_regret) {
+  if (total_regret <= 0.0) return revenue;
   if (revenue <= total_regret) return 0.0;
-  const double root = std::sqrt(revenue) - std::sqrt(std::max(0.0, total_regret));
+  const double root = std::sqrt(revenue) - std::sqrt(total_regret);
   return root * root;
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kMostAllocations = 4096;
 constexpr int kMostParameters = 64;
+constexpr int64_t kSearchProfiles = 20'000;  // for the search; the rest only polishes
+constexpr uint64_t kSearches = 3;
 
 // What a bidder's row of bids can be exchanged for: its name in a class of allocations.
 struct Names {
@@ -154,11 +156,68 @@ BoostFamily bundle_boosts(const Setting& setting) {
   return family;
 }
 
+namespace {
+
+// Boosts and weights of one family's parameters x: boosts in units of `scale`, then the logarithms
+// of the weights after the first.
+void fill(Parameters& parameters, const BoostFamily& family, double scale,
+          const std::vector<double>& x) {
+  const int n = parameters.bidders;
+  Parameters::Tensor weights{{n}, std::vector<double>(n, 1.0)};
+  for (size_t p = family.parameters; p < x.size(); ++p) {
+    weights.values[p - family.parameters + 1] = std::exp(x[p]);
+  }
+  Parameters::Tensor boosts{{static_cast<int64_t>(family.uses.size())}, {}};
+  for (const std::vector<int>& uses : family.uses) {
+    double boost = 0.0;
+    for (int p : uses) boost += scale * x[p];
+    boosts.values.push_back(boost);
+  }
+  parameters.tensors["weights"] = std::move(weights);
+  parameters.tensors["boosts"] = std::move(boosts);
+}
+
+// Parameters of a finer family that make the same boosts: each the mean over what it boosts.
+std::vector<double> carried_over(const Parameters& coarse, const BoostFamily& fine, double scale,
+                                 const std::vector<double>& x, int coarse_parameters) {
+  std::vector<double> sum(fine.parameters, 0.0), count(fine.parameters, 0.0);
+  const std::vector<double>& boosts = coarse.tensors.at("boosts").values;
+  for (size_t a = 0; a < fine.uses.size(); ++a) {
+    for (int p : fine.uses[a]) sum[p] += boosts[a] / scale, count[p] += 1.0;
+  }
+  for (int p = 0; p < fine.parameters; ++p) sum[p] /= std::max(count[p], 1.0);
+  sum.insert(sum.end(), x.begin() + coarse_parameters, x.end());
+  return sum;
+}
+
+double mean_revenue(const Parameters& parameters, const std::vector<double>& values,
+                    int64_t profiles) {
+  constexpr int64_t kSlice = 4096;
+  const AffineMaximiser mechanism(parameters);
+  const int n = parameters.bidders, m = parameters.items;
+  const int64_t parts = (profiles + kSlice - 1) / kSlice;
+  std::vector<double> sums(parts, 0.0);
+  default_pool().run(parts, [&](int64_t part) {
+    const int64_t begin = part * kSlice, count = std::min(profiles - begin, kSlice);
+    thread_local std::vector<double> allocation, payments;
+    allocation.resize(count * n * m);
+    payments.resize(count * n);
+    mechanism.run(count, n, m, values.data() + begin * n * m, allocation.data(), payments.data());
+    for (double payment : payments) sums[part] += payment;
+  });
+  double total = 0.0;
+  for (double sum : sums) total += sum;
+  return total / static_cast<double>(profiles);
+}
+
+}  // namespace
+
 Parameters optimise_affine(const std::string& name, const Setting& setting,
-                           const BoostFamily& family, const ExactOptions& options) {
+                           const std::vector<BoostFamily>& families, const ExactOptions& options) {
   const int n = setting.bidders(), m = setting.items();
   const int free_weights = setting.bidder_symmetric() ? 0 : n - 1;
-  if (family.parameters + free_weights > kMostParameters) {
+  for (const BoostFamily& family : families) {
+    if (family.parameters + free_weights <= kMostParameters) continue;
     throw user_error("{} cannot take setting \"{}\": {} parameters to optimise, at most {}", name,
                      setting.text(), family.parameters + free_weights, kMostParameters);
   }
@@ -171,44 +230,42 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
   std::vector<double> values(profiles * n * m);
   setting.sample(options.seed, kDesignStream, 0, profiles, values.data());
 
+  // Revenue has local optima, where some allocations are never chosen: search from several starts
+  // on few profiles, from the coarser family's answer among them, then polish on all profiles.
   Parameters parameters = parameters_for(name, setting);
-  const auto fill = [&](const std::vector<double>& x) {
-    Parameters::Tensor weights{{n}, std::vector<double>(n, 1.0)};
-    for (int i = 0; i < free_weights; ++i) {
-      weights.values[i + 1] = std::exp(x[family.parameters + i]);
+  std::vector<double> best;
+  for (size_t f = 0; f < families.size(); ++f) {
+    const BoostFamily& family = families[f];
+    const auto revenue_on = [&](int64_t count) {
+      return [&, count](const std::vector<double>& x) {
+        Parameters trial = parameters;
+        fill(trial, family, scale, x);
+        return mean_revenue(trial, values, count);
+      };
+    };
+    const auto few = revenue_on(std::min(profiles, kSearchProfiles));
+    const auto search = [&](std::vector<double> start, double step, uint64_t seed) {
+      const int budget = 300 * (static_cast<int>(start.size()) + 1);
+      return maximise(few, std::move(start), {.step = step, .evaluations = budget, .seed = seed});
+    };
+    std::vector<std::vector<double>> found;
+    std::vector<double> start = family.start;
+    start.resize(family.parameters + free_weights, 0.0);
+    for (uint64_t k = 0; k < kSearches; ++k) found.push_back(search(start, 0.5, options.seed + k));
+    if (f > 0) {
+      const int coarse = families[f - 1].parameters;
+      found.push_back(
+          search(carried_over(parameters, family, scale, best, coarse), 0.1, options.seed));
     }
-    Parameters::Tensor boosts{{static_cast<int64_t>(family.uses.size())}, {}};
-    for (const std::vector<int>& uses : family.uses) {
-      double boost = 0.0;
-      for (int p : uses) boost += scale * x[p];
-      boosts.values.push_back(boost);
+    best = *std::max_element(found.begin(), found.end(),
+                             [&](const auto& a, const auto& b) { return few(a) < few(b); });
+    if (f + 1 == families.size() && profiles > kSearchProfiles) {
+      const int budget = 60 * (static_cast<int>(best.size()) + 1);
+      best = maximise(revenue_on(profiles), best,
+                      {.step = 0.03, .evaluations = budget, .seed = options.seed});
     }
-    parameters.tensors["weights"] = std::move(weights);
-    parameters.tensors["boosts"] = std::move(boosts);
-  };
-  constexpr int64_t kSlice = 4096;
-  const int64_t parts = (profiles + kSlice - 1) / kSlice;
-  const auto revenue = [&](const std::vector<double>& x) {
-    fill(x);
-    const AffineMaximiser mechanism(parameters);
-    std::vector<double> sums(parts);
-    default_pool().run(parts, [&](int64_t part) {
-      const int64_t begin = part * kSlice, count = std::min(profiles - begin, kSlice);
-      thread_local std::vector<double> allocation, payments;
-      allocation.resize(count * n * m);
-      payments.resize(count * n);
-      mechanism.run(count, n, m, values.data() + begin * n * m, allocation.data(), payments.data());
-      sums[part] = 0.0;
-      for (double payment : payments) sums[part] += payment;
-    });
-    double total = 0.0;
-    for (double sum : sums) total += sum;
-    return total / static_cast<double>(profiles);
-  };
-  std::vector<double> start = family.start;
-  start.resize(family.parameters + free_weights, 0.0);
-  const int budget = 300 * (static_cast<int>(start.size()) + 1);
-  fill(maximise(revenue, start, {.step = 0.5, .evaluations = budget, .seed = options.seed}));
+    fill(parameters, family, scale, best);
+  }
   parameters.notes["design_profiles"] = std::to_string(profiles);
   return parameters;
 }

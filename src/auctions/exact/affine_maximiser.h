@@ -39,8 +39,9 @@ BoostFamily allocation_boosts(const Setting& setting);
 // Boosts per bidder and set of items, added up over the bidders (VVCA).
 BoostFamily bundle_boosts(const Setting& setting);
 
-// The weights and boosts of the family that earn most on the setting's design profiles.
+// The weights and boosts of the last family that earn most on the setting's design profiles. Each
+// family contains the one before it, whose answer is one of its starts.
 Parameters optimise_affine(const std::string& name, const Setting& setting,
-                           const BoostFamily& family, const ExactOptions& options);
+                           const std::vector<BoostFamily>& families, const ExactOptions& options);
 
 }  // namespace agora::auctions

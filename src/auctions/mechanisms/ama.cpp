@@ -10,7 +10,8 @@ MechanismKind entry_ama() {
           .refusal = affine_refusal,
           .design =
               [](const Setting& setting, const ExactOptions& options) {
-                return optimise_affine("ama", setting, allocation_boosts(setting), options);
+                return optimise_affine(
+                    "ama", setting, {bundle_boosts(setting), allocation_boosts(setting)}, options);
               },
           .make = [](Parameters p) { return std::make_unique<AffineMaximiser>(std::move(p)); }};
 }

@@ -11,7 +11,7 @@ MechanismKind entry_vvca() {
           .refusal = affine_refusal,
           .design =
               [](const Setting& setting, const ExactOptions& options) {
-                return optimise_affine("vvca", setting, bundle_boosts(setting), options);
+                return optimise_affine("vvca", setting, {bundle_boosts(setting)}, options);
               },
           .make = [](Parameters p) { return std::make_unique<AffineMaximiser>(std::move(p)); }};
 }
