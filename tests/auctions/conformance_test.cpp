@@ -26,7 +26,7 @@ Trial trial_of(const MechanismKind& kind) {
   Setting market = setting(kind.trial_setting);
   std::vector<double> values(kProfiles * market.bidders() * market.items());
   market.sample(11, kEvaluationStream, 0, kProfiles, values.data());
-  auto mechanism = exact(kind.name, market, {.reserve = 0.4, .points = 5, .design_profiles = 2000});
+  auto mechanism = exact(kind.name, market, {.reserve = 0.4, .points = 5, .design_profiles = 300});
   Outcome outcome = run(*mechanism, values);
   return {market, std::move(mechanism), std::move(values), std::move(outcome)};
 }
