@@ -140,19 +140,6 @@ bool Model::terminal(State s) const {
   return true;
 }
 
-int64_t Model::transition_count(State s, Action a) const {
-  const size_t r = static_cast<size_t>(row(s, a));
-  if (is_deterministic()) return successors_[r] == kNone ? 0 : 1;
-  return int64_t{row_begin_[r + 1]} - row_begin_[r];
-}
-
-Model::Transition Model::transition(State s, Action a, int64_t i) const {
-  const int64_t r = row(s, a);
-  if (is_deterministic()) return {successors_[static_cast<size_t>(r)], 1.0, rewards_[r]};
-  const size_t t = row_begin_[static_cast<size_t>(r)] + static_cast<size_t>(i);
-  return {next_[t], probability_[t], rewards_[static_cast<int64_t>(t)]};
-}
-
 double Model::expected_reward(State s, Action a) const {
   double sum = 0.0;
   for (int64_t i = 0, n = transition_count(s, a); i < n; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "planning/backward.h"
 #include "planning/partition.h"
 #include "planning/reach.h"
 
@@ -29,7 +30,9 @@ SparseRows::SparseRows(const Model& m, double discount_in)
 ValueProblem value_problem(const Model& model, const SolveOptions& options) {
   ValueProblem problem{model, options.discount.value_or(model.discount()), {}, {}, {}};
   const size_t n = static_cast<size_t>(model.states());
-  problem.value.assign(n, 0.0);
+  // From below: what is known of good paths is then never hidden by hopes for unknown ones.
+  const double least = std::min(0.0, model.rewards().min());
+  problem.value.assign(n, problem.discount < 1.0 ? least / (1.0 - problem.discount) : 0.0);
   if (!options.warm_start.empty()) {
     CHECK(options.warm_start.size() == n, "warm start of {} states", options.warm_start.size());
     problem.value = options.warm_start;
@@ -180,15 +183,50 @@ Solution finish_optimum(const ValueProblem& problem, std::vector<double> value,
 Solution optimal_values(const Model& model, const SolveOptions& options) {
   ValueProblem problem = value_problem(model, options);
   std::vector<double>& value = problem.value;
+  if (problem.discount == 1.0 && model.is_deterministic()) {
+    for (const State s : problem.order) value[static_cast<size_t>(s)] = -INFINITY;
+  }
+  const Backward backward(model);
+  std::vector<int32_t> place(value.size(), -1);  // in the order
+  for (size_t k = 0; k < problem.order.size(); ++k) {
+    place[static_cast<size_t>(problem.order[k])] = static_cast<int32_t>(k);
+  }
+  // Places to look at: after a sweep, those whose successors have changed since they were updated.
+  std::vector<int32_t> now(problem.order.size()), marked;
+  std::iota(now.begin(), now.end(), 0);
+  std::vector<char> is_marked(problem.order.size(), 0);
+  double threshold = 0.25 * change_for(problem.discount, options.tolerance);
   return with_rows(model, problem.discount, [&](const auto& rows) {
     return iterate(problem, value, options, [&] {
+      if (now.empty()) {  // the bound was not reached: all states again, more finely
+        threshold *= 0.01;
+        now.resize(problem.order.size());
+        std::iota(now.begin(), now.end(), 0);
+      }
       double change = 0.0;
-      for (const State s : problem.order) {
-        const double best = best_action(rows, s, value.data()).value;
-        const double off = std::abs(best - value[static_cast<size_t>(s)]);
+      marked.clear();
+      for (const int32_t k : now) {
+        const State s = problem.order[static_cast<size_t>(k)];
+        is_marked[static_cast<size_t>(k)] = 0;
+        const double best = best_value(rows, s, value.data());
+        const double own = value[static_cast<size_t>(s)];
+        const double off = best == own ? 0.0 : std::abs(best - own);  // both may be -infinity
         change = off <= change ? change : off;
         value[static_cast<size_t>(s)] = best;
+        if (off <= threshold) continue;
+        const auto mark = [&](State p) {
+          const int32_t at = place[static_cast<size_t>(p)];
+          if (at < 0 || is_marked[static_cast<size_t>(at)]) return;
+          is_marked[static_cast<size_t>(at)] = 1;
+          marked.push_back(at);
+        };
+        // Staying in the state counts on its own value.
+        if (std::abs(best_value(rows, s, value.data()) - best) > threshold) mark(s);
+        backward.for_each(s, mark);
       }
+      std::erase_if(marked, [&](int32_t k) { return !is_marked[static_cast<size_t>(k)]; });
+      std::sort(marked.begin(), marked.end());
+      std::swap(now, marked);
       return change;
     });
   });

@@ -12,9 +12,8 @@
 namespace agora::planning {
 namespace {
 
-constexpr double kRoundOff = 4e-15;      // no residual falls below this
-constexpr double kFirstTarget = 1e-9;    // good enough to see how long paths are
-constexpr int kReorderAfter[] = {2, 6};  // cycles
+constexpr double kRoundOff = 4e-15;    // no residual falls below this
+constexpr double kFirstTarget = 1e-9;  // good enough to see how long paths are
 
 // Beta, or its limit at infinity, turned into weights: eq. z-bellman, eq. avgBellman.
 struct Problem {
@@ -68,13 +67,24 @@ struct Problem {
   double shift = 0.0;
 };
 
-std::string diverges(const Problem& problem, const std::string& why) {
-  const double works = -std::log(most_actions(problem.model)) -
-                       problem.beta * std::max(0.0, problem.model.rewards().max()) - 0.1;
+double sufficient_mu(const Problem& problem) {
+  const double gain = std::max(0.0, problem.model.rewards().max());
+  return -std::log(most_actions(problem.model)) -
+         (std::isinf(problem.beta) ? 0.0 : problem.beta * gain);
+}
+
+std::string failure(const Problem& problem, const std::string& why) {
+  if (problem.mu < sufficient_mu(problem)) {
+    return fmt::format(
+        "Z exists at beta = {}, mu = {} but was not found: {}; z-power is slow and sure",
+        problem.beta, problem.mu, why);
+  }
   return fmt::format(
       "Z diverges at beta = {}, mu = {}: {}; longer paths must weigh less, mu = {:.4g} works",
-      problem.beta, problem.mu, why, std::isinf(problem.beta) ? default_mu(problem.model) : works);
+      problem.beta, problem.mu, why, sufficient_mu(problem) - 0.1);
 }
+
+struct SweepsFailed {};
 
 // Solves the system for z, folded into phi. Returns the sweeps (or iterations) done.
 class ZSolver {
@@ -122,19 +132,10 @@ class ZSolver {
   void sweep(double target, bool may_take_over) {
     double check = INFINITY;  // residual eight cycles ago
     for (int since_check = 0; residual_ > target;) {
-      if (std::find(std::begin(kReorderAfter), std::end(kReorderAfter), cycles_) !=
-              std::end(kReorderAfter) &&
-          residual_ > 1e-3) {
-        system_.fold(z_);
-        system_.reorder();
-      }
       system_.z_cycle(z_);
-      ++cycles_;
       residual_ = system_.residual(z_);
       count(2 * PathSystem::kCycle);
-      if (!std::isfinite(residual_)) {
-        throw user_error("{}", diverges(problem_, "sums over paths grow without bound"));
-      }
+      if (!std::isfinite(residual_)) throw SweepsFailed{};
       if (++since_check < 8) continue;
       since_check = 0;
       if (residual_ > 0.3 * check) {
@@ -169,8 +170,7 @@ class ZSolver {
       if (*std::min_element(z_.begin(), z_.end()) <= 0.0) {
         // Not positive: either not solved yet, or the sum over paths does not exist.
         if (system_.size() <= kDirectLimit || round > 8) {
-          throw user_error("{}",
-                           diverges(problem_, "the linear equation has no positive solution"));
+          throw user_error("{}", failure(problem_, "the linear equation has no positive solution"));
         }
         for (double& value : z_) value = std::max(value, 0.1);
       }
@@ -178,7 +178,7 @@ class ZSolver {
       if (residual_ > 0.5 * before && round > 0) {
         if (residual_ < 100.0 * kRoundOff) return;
         if (round > 12) {
-          throw user_error("{}", diverges(problem_, "the linear equation could not be solved"));
+          throw user_error("{}", failure(problem_, "the linear equation could not be solved"));
         }
       }
     }
@@ -196,7 +196,7 @@ class ZSolver {
       residual_ = system_.residual(z_);
       if (residual_ < 100.0 * kRoundOff && residual_ >= before) return;
       if (!std::isfinite(residual_)) {
-        throw user_error("{}", diverges(problem_, "the power iteration grows without bound"));
+        throw user_error("{}", failure(problem_, "the power iteration grows without bound"));
       }
       if (sweeps_ > options_.max_sweeps) {
         throw user_error("Z has not converged after {} sweeps (relative residual {:.3g})", sweeps_,
@@ -211,7 +211,6 @@ class ZSolver {
   PartitionMethod method_;
   const SolveOptions& options_;
   std::vector<double> z_;
-  int cycles_ = 0;
   int64_t sweeps_ = 0;
   double residual_ = INFINITY;
 };
@@ -225,6 +224,19 @@ std::vector<double> step_rewards(const Problem& problem, const PathSystem& syste
   std::vector<double> r(static_cast<size_t>(system.size()), 0.0);
   const bool uniform = !problem.weights.transition;
   const double uniform_weight = std::exp(problem.weights.uniform);
+  if (uniform) {  // the policy's probabilities sum to one: only staying matters
+    const double each = reward(model.rewards()[0]);
+    in_parts(system.size() - system.ends(), [&](int64_t from, int64_t until) {
+      for (int32_t p = static_cast<int32_t>(from) + system.ends();
+           p < static_cast<int32_t>(until) + system.ends(); ++p) {
+        const State s = system.state(p);
+        const State* next = &model.successors()[static_cast<size_t>(model.row(s, 0))];
+        const auto stays = std::count(next, next + model.actions(), s);
+        r[static_cast<size_t>(p)] = each / (1.0 - static_cast<double>(stays) * uniform_weight);
+      }
+    });
+    return r;
+  }
   in_parts(system.size() - system.ends(), [&](int64_t from, int64_t until) {
     for (int32_t p = static_cast<int32_t>(from) + system.ends();
          p < static_cast<int32_t>(until) + system.ends(); ++p) {
@@ -236,10 +248,8 @@ std::vector<double> step_rewards(const Problem& problem, const PathSystem& syste
           const int32_t to = system.position(t.next);
           if (to < 0) continue;
           const double weight =
-              t.next == s && uniform
-                  ? uniform_weight
-                  : std::exp(problem.weights(s, a, i) + system.phi()[static_cast<size_t>(to)] -
-                             system.phi()[static_cast<size_t>(p)]);
+              std::exp(problem.weights(s, a, i) + system.phi()[static_cast<size_t>(to)] -
+                       system.phi()[static_cast<size_t>(p)]);
           if (t.next == s) stay += weight;
           sum += weight * reward(t.reward);
         }
@@ -250,27 +260,27 @@ std::vector<double> step_rewards(const Problem& problem, const PathSystem& syste
   return r;
 }
 
-void fill_policy(const Problem& problem, const PathSystem& system, Solution& solution) {
+// pi = w(s,t) Z(t) / Z(s), state by state so that memory is read in order.
+void fill_policy(const Problem& problem, Solution& solution) {
   const Model& model = problem.model;
   const size_t d = static_cast<size_t>(model.actions());
+  const std::vector<double>& log_z = solution.log_z;
   solution.policy.actions = model.actions();
-  solution.policy.probabilities.assign(static_cast<size_t>(model.states()) * d, 0.0);
+  solution.policy.probabilities.assign(log_z.size() * d, 0.0);
   if (!model.is_deterministic()) {
     solution.joint_policy.assign(static_cast<size_t>(model.transitions()), 0.0);
   }
-  in_parts(system.size() - system.ends(), [&](int64_t from, int64_t until) {
-    for (int32_t p = static_cast<int32_t>(from) + system.ends();
-         p < static_cast<int32_t>(until) + system.ends(); ++p) {
-      const State s = system.state(p);
+  in_parts(model.states(), [&](int64_t from, int64_t until) {
+    for (State s = static_cast<State>(from); s < static_cast<State>(until); ++s) {
+      const double own = log_z[static_cast<size_t>(s)];
+      if (own == -INFINITY) continue;
       double* row = &solution.policy.probabilities[static_cast<size_t>(s) * d];
       double sum = 0.0;
       for (Action a = 0; a < model.actions(); ++a) {
         for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
-          const int32_t to = system.position(model.transition(s, a, i).next);
-          if (to < 0) continue;
           const double probability =
-              std::exp(problem.weights(s, a, i) + system.phi()[static_cast<size_t>(to)] -
-                       system.phi()[static_cast<size_t>(p)]);
+              std::exp(problem.weights(s, a, i) +
+                       log_z[static_cast<size_t>(model.transition(s, a, i).next)] - own);
           row[a] += probability;
           sum += probability;
           if (!solution.joint_policy.empty()) {
@@ -279,74 +289,19 @@ void fill_policy(const Problem& problem, const PathSystem& system, Solution& sol
           }
         }
       }
+      if (sum == 0.0) continue;  // terminal
       for (size_t a = 0; a < d; ++a) row[a] /= sum;
     }
   });
 }
 
-}  // namespace
-
-Action most_actions(const Model& model) {
-  if (model.is_deterministic() && model.states() > 0) {
-    return static_cast<Action>(max_over_parts(model.states(), [&](int64_t from, int64_t until) {
-      Action most = 1;
-      for (int64_t s = from; s < until; ++s) {
-        Action count = 0;
-        for (Action a = 0; a < model.actions(); ++a) count += model.has(static_cast<State>(s), a);
-        most = std::max(most, count);
-      }
-      return static_cast<double>(most);
-    }));
-  }
-  Action most = 1;
-  for (State s = 0; s < model.states(); ++s) {
-    Action count = 0;
-    for (Action a = 0; a < model.actions(); ++a) count += model.has(s, a);
-    most = std::max(most, count);
-  }
-  return most;
-}
-
-double default_mu(const Model& model) { return -std::log(most_actions(model)) - 0.1; }
-
-void require_an_end(const Model& model) {
-  if (!model.terminals().empty()) return;
-  throw user_error(
-      "the model has no terminal state, so no path ends: give it an absorbing goal, or use a "
-      "discount below 1 with a method such as vi");
-}
-
-void require_live_start(const Model& model, const std::function<bool(State)>& is_live) {
-  for (const Start& start : model.start()) {
-    if (is_live(start.state)) continue;
-    throw user_error("start state '{}' cannot reach a terminal state",
-                     model.state_name(start.state));
-  }
-}
-
-Solution solve_partition(const Model& model, const SolveOptions& options, PartitionMethod method) {
-  require_an_end(model);
-  Solution solution;
-  solution.beta = options.beta;
-  solution.mu = options.mu.value_or(default_mu(model));
-  if (!std::isfinite(solution.mu)) throw user_error("mu is {}; expected a number", solution.mu);
-  const Problem problem(model, solution.beta, solution.mu);
-  const double reward_max = std::max(0.0, model.rewards().max());
-  const double sufficient =
-      -std::log(most_actions(model)) - (std::isinf(options.beta) ? 0.0 : options.beta * reward_max);
-  if (solution.mu >= sufficient) {
-    solution.warnings.push_back(
-        fmt::format("mu = {:.6g} is not below {:.6g} = -log d - beta max(0, R_max), which is "
-                    "sufficient for Z to exist; here it {}",
-                    solution.mu, sufficient, "was found to exist all the same"));
-  }
-  if (options.discount.value_or(model.discount()) < 1.0) {
-    solution.warnings.push_back("the partition function has no discount; mu takes its place");
-  }
-
+// Fills all of the solution but its policy; beta and mu are set.
+void solve_in(const Problem& problem, const SolveOptions& options, PartitionMethod method,
+              bool cautious, Solution& solution) {
+  const Model& model = problem.model;
   PathOrder order = path_order(model, problem.weights);
   require_live_start(model, [&](State s) { return order.position[static_cast<size_t>(s)] >= 0; });
-  if (!options.warm_start.empty()) {
+  if (!options.warm_start.empty() && !cautious) {
     CHECK(options.warm_start.size() == static_cast<size_t>(model.states()), "warm start size");
     for (size_t p = static_cast<size_t>(order.ends); p < order.state.size(); ++p) {
       const double log_z = options.warm_start[static_cast<size_t>(order.state[p])];
@@ -355,8 +310,9 @@ Solution solve_partition(const Model& model, const SolveOptions& options, Partit
   }
   PathSystem system(model, std::move(order), problem.weights);
   if (system.loops_diverge()) {
-    throw user_error("{}", diverges(problem, "an action that stays in its state has weight >= 1"));
+    throw user_error("{}", failure(problem, "an action that stays in its state has weight >= 1"));
   }
+  if (cautious) system.be_cautious();
   ZSolver solver(system, problem, method, options);
   const size_t n = static_cast<size_t>(system.size());
   const double scale =
@@ -411,7 +367,76 @@ Solution solve_partition(const Model& model, const SolveOptions& options, Partit
     solution.value[s] = value[static_cast<size_t>(p)];
     solution.log_z[s] = system.phi()[static_cast<size_t>(p)] + problem.shift;
   }
-  fill_policy(problem, system, solution);
+}
+
+}  // namespace
+
+Action most_actions(const Model& model) {
+  if (model.is_deterministic() && model.states() > 0) {
+    return static_cast<Action>(max_over_parts(model.states(), [&](int64_t from, int64_t until) {
+      Action most = 1;
+      for (int64_t s = from; s < until; ++s) {
+        Action count = 0;
+        for (Action a = 0; a < model.actions(); ++a) count += model.has(static_cast<State>(s), a);
+        most = std::max(most, count);
+      }
+      return static_cast<double>(most);
+    }));
+  }
+  Action most = 1;
+  for (State s = 0; s < model.states(); ++s) {
+    Action count = 0;
+    for (Action a = 0; a < model.actions(); ++a) count += model.has(s, a);
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+double default_mu(const Model& model) { return -std::log(most_actions(model)) - 0.1; }
+
+void require_an_end(const Model& model) {
+  if (!model.terminals().empty()) return;
+  throw user_error(
+      "the model has no terminal state, so no path ends: give it an absorbing goal, or use a "
+      "discount below 1 with a method such as vi");
+}
+
+void require_live_start(const Model& model, const std::function<bool(State)>& is_live) {
+  for (const Start& start : model.start()) {
+    if (is_live(start.state)) continue;
+    throw user_error("start state '{}' cannot reach a terminal state",
+                     model.state_name(start.state));
+  }
+}
+
+Solution solve_partition(const Model& model, const SolveOptions& options, PartitionMethod method) {
+  require_an_end(model);
+  Solution solution;
+  solution.beta = options.beta;
+  solution.mu = options.mu.value_or(default_mu(model));
+  if (!std::isfinite(solution.mu)) throw user_error("mu is {}; expected a number", solution.mu);
+  const Problem problem(model, solution.beta, solution.mu);
+  const double sufficient = sufficient_mu(problem);
+  if (solution.mu >= sufficient) {
+    solution.warnings.push_back(
+        fmt::format("mu = {:.6g} is not below {:.6g} = -log d - beta max(0, R_max), which is "
+                    "sufficient for Z to exist",
+                    solution.mu, sufficient));
+  }
+  if (options.discount.value_or(model.discount()) < 1.0) {
+    solution.warnings.push_back("the partition function has no discount; mu takes its place");
+  }
+
+  try {
+    solve_in(problem, options, method, false, solution);
+  } catch (const SweepsFailed&) {
+    try {
+      solve_in(problem, options, method, true, solution);
+    } catch (const SweepsFailed&) {
+      throw user_error("{}", failure(problem, "sums over paths grow without bound"));
+    }
+  }
+  fill_policy(problem, solution);  // the system is gone: its memory is needed here
   return solution;
 }
 

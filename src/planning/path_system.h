@@ -39,6 +39,8 @@ class PathSystem {
   // states have the smaller Z. Against the order the sweeps are plain and repair states that come
   // too early. Folds z when it drifts.
   static constexpr int kCycle = 4;
+  // Plain sweeps along the order too: slow, but they cannot fail if Z exists.
+  void be_cautious() { cap_.assign(cap_.size(), 0.0f); }
   void z_cycle(std::vector<double>& z);
   // The same for the values of the folded system, v = r + P v: differences take the place of
   // ratios.

@@ -79,6 +79,7 @@ void build_up(const Model& model, const LogWeights& weights, Queue queue, PathOr
   const Backward backward(model);
   std::vector<double> sum(static_cast<size_t>(model.states()), -INFINITY);
   std::vector<double> estimate(static_cast<size_t>(model.states()), -INFINITY);
+  const bool uniform = model.is_deterministic() && !weights.transition;
   const double uniform_weight = std::exp(weights.uniform);
   const auto settle = [&](State next) {
     const double own =
@@ -88,13 +89,26 @@ void build_up(const Model& model, const LogWeights& weights, Queue queue, PathOr
       if (s == last || order.position[static_cast<size_t>(s)] >= 0) return;
       last = s;
       double through = -INFINITY, stay = 0.0, down = 0.0, up = 0.0;
-      for (Action a = 0; a < model.actions(); ++a) {
-        for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
-          const State to = model.transition(s, a, i).next;
-          const double log_weight = weights(s, a, i);
-          if (to == next) through = log_add(through, log_weight + own);
-          const double weight = weights.transition ? std::exp(log_weight) : uniform_weight;
-          (to == s ? stay : order.position[static_cast<size_t>(to)] >= 0 ? down : up) += weight;
+      const auto share_of = [&](State to) -> double& {
+        return to == s ? stay : order.position[static_cast<size_t>(to)] >= 0 ? down : up;
+      };
+      if (uniform) {
+        const State* row = model.successors().data() + model.row(s, 0);
+        int times = 0;
+        for (Action a = 0; a < model.actions(); ++a) {
+          if (row[a] == kNone) continue;
+          times += row[a] == next;
+          share_of(row[a]) += uniform_weight;
+        }
+        through = own + weights.uniform + (times == 1 ? 0.0 : std::log(times));
+      } else {
+        for (Action a = 0; a < model.actions(); ++a) {
+          for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+            const State to = model.transition(s, a, i).next;
+            const double log_weight = weights(s, a, i);
+            if (to == next) through = log_add(through, log_weight + own);
+            share_of(to) += std::exp(log_weight);
+          }
         }
       }
       if (through == -INFINITY) return;

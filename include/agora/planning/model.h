@@ -81,8 +81,17 @@ class Model {
     double probability;
     double reward;
   };
-  int64_t transition_count(State s, Action a) const;
-  Transition transition(State s, Action a, int64_t i) const;
+  int64_t transition_count(State s, Action a) const {
+    const size_t r = static_cast<size_t>(row(s, a));
+    if (is_deterministic()) return successors_[r] == kNone ? 0 : 1;
+    return int64_t{row_begin_[r + 1]} - row_begin_[r];
+  }
+  Transition transition(State s, Action a, int64_t i) const {
+    const int64_t r = row(s, a);
+    if (is_deterministic()) return {successors_[static_cast<size_t>(r)], 1.0, rewards_[r]};
+    const size_t t = row_begin_[static_cast<size_t>(r)] + static_cast<size_t>(i);
+    return {next_[t], probability_[t], rewards_[static_cast<int64_t>(t)]};
+  }
   double expected_reward(State s, Action a) const;
 
   // The tables themselves, for solvers.

@@ -10,18 +10,7 @@ Solution value_iteration(const Model& model, const SolveOptions& options) {
   std::vector<double> next = problem.value;
   return with_rows(model, problem.discount, [&](const auto& rows) {
     return iterate(problem, problem.value, options, [&] {
-      const double* const value = problem.value.data();
-      const double change = max_over_parts(model.states(), [&](int64_t from, int64_t until) {
-        double most = 0.0;
-        for (int64_t s = from; s < until; ++s) {
-          const double best = best_action(rows, static_cast<State>(s), value).value;
-          if (best == -INFINITY) continue;  // terminal, or no way to an end
-          const double off = std::abs(best - value[s]);
-          most = off <= most ? most : off;
-          next[static_cast<size_t>(s)] = best;
-        }
-        return most;
-      });
+      const double change = optimality_sweep(rows, problem.value.data(), next.data());
       std::swap(problem.value, next);
       return change;
     });
