@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "planning/builtin.h"
+#include "planning/solver.h"
+
+namespace agora::planning {
+namespace {
+
+constexpr State kMost = 1500;  // states; larger presets are left to the benchmarks
+
+Model with_presets(const BuiltIn& builtin) {
+  std::map<std::string, double> presets;
+  for (const Parameter& parameter : builtin.parameters) presets[parameter.name] = parameter.preset;
+  return builtin.make(Arguments(presets));
+}
+
+void expect_same(const std::vector<double>& found, const std::vector<double>& expected,
+                 double tolerance, const std::string& what) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t s = 0; s < found.size(); ++s) {
+    if (std::isinf(expected[s])) continue;
+    ASSERT_NEAR(found[s], expected[s], tolerance) << what << ", state " << s;
+  }
+}
+
+TEST(Conformance, EveryMethodAgreesOnEveryBuiltInModel) {
+  for (const BuiltIn& builtin : builtins()) {
+    const Model model = with_presets(builtin);
+    if (model.states() > kMost) continue;
+    const Solution optimum = solve(model, "pi", {.discount = 0.95, .tolerance = 1e-8});
+    const Solution averaged = solve(model, "z-averaged", {.beta = 0.5});
+    const Solution variational = solve(model, "z-variational", {.beta = 0.5});
+    for (const Solver& solver : solvers()) {
+      const std::string what = solver.name + " on " + builtin.name;
+      if (solver.answer == Solver::Answer::kOptimum) {
+        const Solution solution = solve(model, solver.name, {.discount = 0.95});
+        EXPECT_LE(solution.bound, 1e-6) << what;
+        expect_same(solution.value, optimum.value, 2e-6, what);
+      } else if (solver.answer == Solver::Answer::kPartitionFunction &&
+                 (solver.stochastic || model.is_deterministic())) {
+        const bool is_variational = solver.name.find("variational") != std::string::npos;
+        const Solution solution = solve(model, solver.name, {.beta = 0.5});
+        expect_same(solution.log_z, (is_variational ? variational : averaged).log_z,
+                    2e-6 + solution.bound, what);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace agora::planning
