@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -43,7 +44,10 @@ def peers_python(name, packages, python=None):
 
 
 class Server:
-    """A process that answers each line `WORK REPS` by one line of JSON."""
+    """A process that answers each line `WORK REPS` by one line of JSON.
+
+    It is stopped between answers: idle thread pools that spin would take a core from the others.
+    """
 
     def __init__(self, name, command):
         self.name = name
@@ -58,11 +62,15 @@ class Server:
         return json.loads(line)
 
     def ask(self, work, reps):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{work} {reps}\n")
         self.process.stdin.flush()
-        return self.read()
+        answer = self.read()
+        self.process.send_signal(signal.SIGSTOP)
+        return answer
 
     def close(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
 
