@@ -71,7 +71,9 @@ TEST(Kill, ResumesToTheSameBits) {
       const int status = end_of(child);
       if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;  // it was done before
       if (WIFSIGNALED(status)) ++kills;
-      if (WIFEXITED(status)) EXPECT_EQ(WEXITSTATUS(status), 143);
+      if (WIFEXITED(status)) {
+        EXPECT_EQ(WEXITSTATUS(status), 143);
+      }
     }
     ASSERT_EQ(end_of(start(run)), 0);
     EXPECT_EQ(outcome(run), expected) << "trial " << trial;
