@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <regex>
 
 #include "support/program.h"
 
@@ -13,13 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(AGORA_SOURCE) / "tests/cli/golden";
 
-// Times and commits differ from run to run.
-std::string masked(std::string text) {
-  text = std::regex_replace(text, std::regex("\"seconds\":[-+.e0-9]+"), "\"seconds\":*");
-  text = std::regex_replace(text, std::regex("[0-9]+(\\.[0-9]+)? (ms|s)\\b"), "* s");
-  return std::regex_replace(text, std::regex("\"commit\":\"[^\"]*\""), "\"commit\":\"*\"");
-}
-
 std::string replay(const std::string& transcript) {
   const testing::ScratchFolder scratch;
   fs::create_directory_symlink(fs::path(AGORA_SOURCE) / "examples", scratch / "examples");
@@ -28,7 +20,7 @@ std::string replay(const std::string& transcript) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("$ ")) continue;
     const testing::Result result = testing::shell(line.substr(2), scratch.path());
-    replayed += line + "\n" + masked(result.out) + masked(result.err);
+    replayed += line + "\n" + testing::masked(result.out) + testing::masked(result.err);
     if (result.status != 0) replayed += "[" + std::to_string(result.status) + "]\n";
     replayed += "\n";
   }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -65,6 +66,13 @@ inline Result shell(const std::string& command, const std::filesystem::path& fol
                       .c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           contents(captured / "out"), contents(captured / "err")};
+}
+
+// Times and commits differ from run to run.
+inline std::string masked(std::string text) {
+  text = std::regex_replace(text, std::regex("\"seconds\":[-+.e0-9]+"), "\"seconds\":*");
+  text = std::regex_replace(text, std::regex("[0-9]+(\\.[0-9]+)? (ms|s)\\b"), "* s");
+  return std::regex_replace(text, std::regex("\"commit\":\"[^\"]*\""), "\"commit\":\"*\"");
 }
 
 }  // namespace agora::testing
