@@ -10,12 +10,25 @@ endif()
 
 find_program(AGORA_CCACHE ccache)
 if(AGORA_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${AGORA_CCACHE})
+  # The sloppiness is what ccache asks for to cache what uses precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${AGORA_CCACHE})
 endif()
+
+# agora_precompile(TARGET HEADER...): headers of others only, so that nothing of ours is hidden.
+function(agora_precompile target)
+  if(AGORA_PCH)
+    list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE headers)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
+endfunction()
 
 add_library(agora_flags INTERFACE)
 target_compile_options(agora_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  # g++ 12 sees these, falsely, inside std::string.
+  $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>
   # A shared library whose functions may still be inlined into each other.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>
   $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${AGORA_NATIVE}>,-march=native,-march=x86-64-v3>>)
