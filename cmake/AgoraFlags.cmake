@@ -28,7 +28,8 @@ add_library(agora_flags INTERFACE)
 target_compile_options(agora_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   # g++ 12 sees these, falsely, inside std::string.
-  $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+    -Wno-stringop-overread>
   # A shared library whose functions may still be inlined into each other.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>
   $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${AGORA_NATIVE}>,-march=native,-march=x86-64-v3>>)
