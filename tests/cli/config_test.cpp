@@ -34,8 +34,8 @@ nlohmann::ordered_json parsed(const std::vector<std::string>& words) {
 
 std::vector<std::string> configured(const std::string& toml,
                                     const std::vector<std::string>& words) {
-  const testing::ScratchFolder scratch;
-  testing::put(scratch / "c.toml", toml);
+  const Scratch scratch;
+  scratch.put("c.toml", toml);
   return with_config(verb(), (scratch / "c.toml").string(), words);
 }
 

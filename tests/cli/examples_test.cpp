@@ -22,7 +22,7 @@ std::vector<std::string> names() {
 }
 
 TEST_P(Example, Works) {
-  const testing::ScratchFolder scratch;
+  const Scratch scratch;
   if (GetParam() == "resume" || GetParam() == "report") {  // they need a run to go on from
     ASSERT_EQ(testing::shell("agora reproduce ch1-optimal-auction", scratch.path()).status, 0);
   }
@@ -31,7 +31,7 @@ TEST_P(Example, Works) {
 }
 
 TEST_P(Example, HelpTellsIt) {
-  const testing::ScratchFolder scratch;
+  const Scratch scratch;
   const testing::Result help = testing::shell("agora " + GetParam() + " --help", scratch.path());
   EXPECT_EQ(help.status, 0);
   EXPECT_NE(help.out.find(verb().example), std::string::npos);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/files.h"
 #include "support/program.h"
 
 namespace agora {
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(AGORA_SOURCE) / "tests/cli/golden";
 
 std::string replay(const std::string& transcript) {
-  const testing::ScratchFolder scratch;
+  const Scratch scratch;
   fs::create_directory_symlink(fs::path(AGORA_SOURCE) / "examples", scratch / "examples");
   std::istringstream lines(transcript);
   std::string replayed;
@@ -33,7 +34,7 @@ TEST_P(Golden, Transcript) {
   const fs::path file = kFolder / (GetParam() + ".txt");
   const std::string expected = testing::contents(file);
   const std::string replayed = replay(expected);
-  if (std::getenv("AGORA_UPDATE_GOLDEN") != nullptr) testing::put(file, replayed);
+  if (std::getenv("AGORA_UPDATE_GOLDEN") != nullptr) write_atomically(file, replayed);
   EXPECT_EQ(replayed, testing::contents(file));
 }
 

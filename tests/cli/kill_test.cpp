@@ -54,7 +54,7 @@ std::string outcome(const fs::path& run) {
 }
 
 TEST(Kill, ResumesToTheSameBits) {
-  const testing::ScratchFolder scratch;
+  const Scratch scratch;
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(end_of(start(scratch / "whole")), 0);
   const auto whole = std::chrono::steady_clock::now() - began;

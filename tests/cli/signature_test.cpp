@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/features.h"
+#include "base/files.h"
 #include "support/program.h"
 
 namespace agora {
@@ -28,14 +29,14 @@ TEST(Signature, OfTinyRuns) {
   std::string updated;
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    const testing::ScratchFolder scratch;
+    const Scratch scratch;
     const std::string command = line.substr(line.find(' ') + 1);
     const testing::Result result = testing::shell(command, scratch.path());
     ASSERT_EQ(result.status, 0) << command << "\n" << result.err;
     updated += signature(testing::masked(result.out)) + " " + command + "\n";
   }
   EXPECT_GT(count, 0);
-  if (std::getenv("AGORA_UPDATE_GOLDEN") != nullptr) testing::put(file, updated);
+  if (std::getenv("AGORA_UPDATE_GOLDEN") != nullptr) write_atomically(file, updated);
   EXPECT_EQ(updated, testing::contents(file));
 }
 

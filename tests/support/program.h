@@ -1,6 +1,5 @@
 #pragma once
 // Runs the built program as a user would, in a folder of its own.
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -10,25 +9,11 @@
 #include <sstream>
 #include <string>
 
+#include "support/scratch.h"
+
 namespace agora::testing {
 
-// A folder that goes away with the test.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "agora-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using ScratchFolder = Scratch;
 
 inline std::string contents(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -50,7 +35,7 @@ struct Result {
 // `command` is a shell line; the word `agora` in it is the program under test.
 inline Result shell(const std::string& command, const std::filesystem::path& folder) {
   const std::filesystem::path bin = std::filesystem::path(AGORA_PROGRAM).parent_path();
-  const ScratchFolder captured;
+  const Scratch captured;
   const std::string line = "cd '" + folder.string() + "' && export PATH='" + bin.string() +
                            "':\"$PATH\" && { " + command + "\n} >'" + (captured / "out").string() +
                            "' 2>'" + (captured / "err").string() + "' </dev/null";
