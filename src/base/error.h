@@ -24,9 +24,9 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 }  // namespace agora
 
 // CHECK(n > 0, "n is {}", n): a violated invariant of ours, never the user's mistake.
-#define CHECK(condition, ...)                                                              \
-  do {                                                                                     \
-    if (!(condition)) [[unlikely]]                                                         \
+#define CHECK(condition, ...)                                                               \
+  do {                                                                                      \
+    if (!(condition)) [[unlikely]]                                                          \
       ::agora::check_failed(__FILE__, __LINE__, #condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)
 

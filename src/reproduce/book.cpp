@@ -6,7 +6,9 @@
 #include "base/commit.h"
 #include "base/error.h"
 #include "base/features.h"
+#include "base/files.h"
 #include "report/html.h"
+#include "report/svg.h"
 
 namespace agora::reproduce {
 namespace {
@@ -184,6 +186,17 @@ void write_report(const std::filesystem::path& file, const std::vector<Chapter>&
   }
   page.summary.emplace_back(std::move(table));
   report::write_html(file, page);
+}
+
+void write_pictures(const std::filesystem::path& folder, const std::vector<Chapter>& chapters) {
+  make_folder(folder);
+  for (const Chapter& chapter : chapters) {
+    int number = 0;
+    for (const report::Chart& chart : chapter.outcome.charts) {
+      report::write_svg(folder / fmt::format("{}-{}.svg", chapter.experiment->name, ++number),
+                        chart);
+    }
+  }
 }
 
 }  // namespace agora::reproduce

@@ -30,4 +30,7 @@ Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 void write_report(const std::filesystem::path& file, const std::vector<Chapter>& chapters,
                   const Order& order);
 
+// Every chart as a picture of its own, NAME-1.svg, NAME-2.svg, ...
+void write_pictures(const std::filesystem::path& folder, const std::vector<Chapter>& chapters);
+
 }  // namespace agora::reproduce

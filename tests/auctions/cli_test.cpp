@@ -11,11 +11,11 @@ namespace {
 
 using testing::put;
 using testing::Result;
-using testing::ScratchFolder;
+
 using testing::shell;
 
 TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   for (const char* command :
        {"agora auction exact vcg --setting 2x2 --profiles 2000 --regret-profiles 5 --json",
         "agora auction audit vcg --setting 2x2 --profiles 500 --regret-profiles 5 --json",
@@ -34,7 +34,7 @@ TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
 }
 
 TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   put(scratch / "wide.csv", "b1i1,b2i1\n0.9,0.4\n0.2,0.7\n");
   put(scratch / "long.csv",
       "profile,bidder,item,value\nx,1,1,0.9\nx,2,1,0.4\ny,1,1,0.2\ny,2,1,0.7\n");
@@ -61,7 +61,7 @@ TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
 
 // Equal bids share an item: the drawn owner pays twice the expected payment, the other nothing.
 TEST(AuctionVerbs, WhoGetsNothingPaysNothing) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   std::string bids = "b1i1,b2i1\n";
   for (int k = 0; k < 400; ++k) bids += "0.5,0.5\n";
   put(scratch / "bids.csv", bids);
@@ -84,7 +84,7 @@ TEST(AuctionVerbs, WhoGetsNothingPaysNothing) {
 }
 
 TEST(AuctionVerbs, TellMistakesInOneLine) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   put(scratch / "empty.csv", "b1i1,b2i1\n");
   put(scratch / "nan.csv", "b1i1,b2i1\n0.1,nan\n");
   put(scratch / "negative.csv", "b1i1,b2i1\n0.1,-0.5\n");
@@ -125,7 +125,7 @@ TEST(AuctionVerbs, TellMistakesInOneLine) {
 }
 
 TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   std::string values = "b1i1,b2i1\n";
   for (int k = 0; k < 50; ++k) {
     values +=
@@ -140,7 +140,7 @@ TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
 }
 
 TEST(AuctionVerbs, ReduceToATruthfulMenu) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   ASSERT_EQ(shell("agora auction reduce bundle --setting 1x2 --choices 500 --profiles 5000 "
                   "--out menu.safetensors",
                   scratch.path())

@@ -12,13 +12,13 @@ namespace {
 using testing::contents;
 using testing::put;
 using testing::Result;
-using testing::ScratchFolder;
+
 using testing::shell;
 
 const std::string kExamples = std::string(AGORA_SOURCE) + "/examples/";
 
 TEST(PlanSolve, JsonHasTheFixedKeys) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const Result result =
       shell("agora plan solve " + kExamples + "cliff.map --method vi --json", scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
@@ -35,7 +35,7 @@ TEST(PlanSolve, JsonHasTheFixedKeys) {
 }
 
 TEST(PlanSolve, StartDistributionsGiveTheMean) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const Result result = shell(
       "agora plan solve " + kExamples + "cliff.map --method vi --json --start '3,0:0.5 2,11:0.5'",
       scratch.path());
@@ -46,7 +46,7 @@ TEST(PlanSolve, StartDistributionsGiveTheMean) {
 }
 
 TEST(PlanSolve, WritesTableAndPictures) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const Result result = shell(
       "agora plan solve frozenlake4x4 --method vi --out v.csv --picture m.png --report r.html && "
       "agora plan solve frozenlake4x4 --method vi --picture m.svg",
@@ -62,7 +62,7 @@ TEST(PlanSolve, WritesTableAndPictures) {
 }
 
 TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   put(scratch / "ragged.map", "S..\n..\n");
   put(scratch / "bad.csv", "state,action,next_state,probability,reward\n0,0,1,.5,0\n");
   for (const auto& [command, words] : std::vector<std::pair<std::string, std::string>>{
@@ -94,7 +94,7 @@ TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
 }
 
 TEST(PlanLearn, AnInterruptedRunEndsLikeAnUninterruptedOne) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const std::string learn =
       "agora plan learn frozenlake4x4 --episodes 20000 --runs 3 --seed 5 --json";
   ASSERT_EQ(shell(learn + " --run whole", scratch.path()).status, 0);
@@ -114,7 +114,7 @@ TEST(PlanLearn, AnInterruptedRunEndsLikeAnUninterruptedOne) {
 }
 
 TEST(PlanLearn, AnInterruptSavesAndExits130) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const Result result =
       shell("timeout --preserve-status -s INT 1 agora plan learn taxi --episodes 10000000 --run r",
             scratch.path());

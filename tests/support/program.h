@@ -13,8 +13,6 @@
 
 namespace agora::testing {
 
-using ScratchFolder = Scratch;
-
 inline std::string contents(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;

@@ -108,6 +108,7 @@ void reproduce_all(const Options& options, Scale scale, const Common& common) {
   const auto report =
       std::filesystem::absolute(order.out / fmt::format("report-{}.html", options.scale));
   write_report(report, chapters, order);
+  write_pictures(order.out / options.scale / "pictures", chapters);
   auto result = to_json(chapters, scale);
   result["report"] = report.string();
   write_json(order.out / fmt::format("results-{}.json", options.scale), result);
