@@ -11,6 +11,7 @@
 #include "cli/verb.h"
 #include "planning/learning_run.h"
 #include "report/html.h"
+#include "report/run_metrics.h"
 
 namespace agora::cli {
 namespace {
@@ -73,6 +74,8 @@ void restore(const RunFolder& folder, LearningRun& run, Curve& curve) {
 void learn(LearningRun& run, const Settings& settings, Curve& curve, RunFolder* folder) {
   Progress progress("learn", settings.episodes, "episodes", run.episode());
   auto saved = std::chrono::steady_clock::now();
+  std::optional<report::RunMetrics> metrics;
+  if (folder != nullptr && run.episode() < settings.episodes) metrics.emplace(*folder);
   while (run.episode() < settings.episodes) {
     const int64_t count = std::min(window(settings.episodes), settings.episodes - run.episode());
     const Summary summary =
@@ -82,9 +85,9 @@ void learn(LearningRun& run, const Settings& settings, Curve& curve, RunFolder* 
     curve.mean.push_back(summary.mean);
     curve.half_width.push_back(summary.half_width95);
     const auto now = std::chrono::steady_clock::now();
-    if (folder != nullptr) {
-      folder->metrics().record(run.episode(), "return", summary.mean);
-      folder->metrics().record(run.episode(), "return_ci95", summary.half_width95);
+    if (metrics) {
+      metrics->record(run.episode(), "return", summary.mean);
+      metrics->record(run.episode(), "return_ci95", summary.half_width95);
       if (std::chrono::duration<double>(now - saved).count() > kSecondsBetweenCheckpoints ||
           stop_requested() || run.episode() == settings.episodes) {
         save(*folder, run, curve);
