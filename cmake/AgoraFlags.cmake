@@ -17,11 +17,9 @@ endif()
 
 # agora_precompile(TARGET HEADER...): headers of others only, so that nothing of ours is hidden.
 function(agora_precompile target)
-  if(AGORA_PCH)
-    list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE headers)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
-    target_precompile_headers(${target} PRIVATE ${headers})
-  endif()
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE headers)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
 add_library(agora_flags INTERFACE)

@@ -17,7 +17,7 @@ using testing::shell;
 
 const std::string kExamples = std::string(AGORA_SOURCE) + "/examples/";
 
-TEST(PlanSolve, JsonHasTheFixedKeys) {
+TEST(PlanVerbs, JsonHasTheFixedKeys) {
   const Scratch scratch;
   const Result result =
       shell("agora plan solve " + kExamples + "cliff.map --method vi --json", scratch.path());
@@ -34,7 +34,7 @@ TEST(PlanSolve, JsonHasTheFixedKeys) {
   EXPECT_EQ(json["policy"], Json({1.0, 0.0, 0.0, 0.0}));
 }
 
-TEST(PlanSolve, StartDistributionsGiveTheMean) {
+TEST(PlanVerbs, StartDistributionsGiveTheMean) {
   const Scratch scratch;
   const Result result = shell(
       "agora plan solve " + kExamples + "cliff.map --method vi --json --start '3,0:0.5 2,11:0.5'",
@@ -45,7 +45,7 @@ TEST(PlanSolve, StartDistributionsGiveTheMean) {
   EXPECT_TRUE(json["policy"].is_null());
 }
 
-TEST(PlanSolve, WritesTableAndPictures) {
+TEST(PlanVerbs, WritesTableAndPictures) {
   const Scratch scratch;
   const Result result = shell(
       "agora plan solve frozenlake4x4 --method vi --out v.csv --picture m.png --report r.html && "
@@ -93,7 +93,7 @@ TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
   EXPECT_EQ(left, (std::set<std::string>{"ragged.map", "bad.csv"}));
 }
 
-TEST(PlanLearn, AnInterruptedRunEndsLikeAnUninterruptedOne) {
+TEST(PlanVerbs, AnInterruptedRunEndsLikeAnUninterruptedOne) {
   const Scratch scratch;
   const std::string learn =
       "agora plan learn frozenlake4x4 --episodes 20000 --runs 3 --seed 5 --json";
@@ -113,7 +113,7 @@ TEST(PlanLearn, AnInterruptedRunEndsLikeAnUninterruptedOne) {
   RecordProperty("interrupts", interrupts);
 }
 
-TEST(PlanLearn, AnInterruptSavesAndExits130) {
+TEST(PlanVerbs, AnInterruptSavesAndExits130) {
   const Scratch scratch;
   const Result result =
       shell("timeout --preserve-status -s INT 1 agora plan learn taxi --episodes 10000000 --run r",
