@@ -1,6 +1,7 @@
 #include "auctions/run_bids.h"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -10,25 +11,27 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/signals.h"
+#include "base/thread_pool.h"
 
 namespace agora::auctions {
 namespace {
 
-constexpr int64_t kBatch = 8192;
+constexpr int64_t kBatch = 16384;  // profiles in memory at a time, three times over
+constexpr int64_t kSlice = 1024;   // profiles of one part of the parallel work
 
-// Outcomes of one batch, with the drawn ones where asked for.
+// Some profiles on their way from the source to the files.
 struct Batch {
-  std::vector<std::string> names;
-  std::vector<double> bids, allocation, payments;
-  std::vector<double> won, charged;  // drawn: (profiles, n, m) of 0 and 1, (profiles, n)
   int64_t first = 0;
+  std::vector<std::string> names;             // (profiles)
+  std::vector<double> bids, allocation, won;  // (profiles, n, m); won: drawn, 0 and 1
+  std::vector<double> payments, charged;      // (profiles, n); charged: drawn
+  std::vector<std::array<CsvRow, 2>> rows;    // (slices, files)
+  int64_t size() const { return static_cast<int64_t>(names.size()); }
+  int64_t slices() const { return (size() + kSlice - 1) / kSlice; }
 };
 
-void draw(Batch& batch, int n, int m, uint64_t seed) {
-  const auto profiles = static_cast<int64_t>(batch.names.size());
-  batch.won.assign(batch.allocation.size(), 0.0);
-  batch.charged.assign(batch.payments.size(), 0.0);
-  for (int64_t k = 0; k < profiles; ++k) {
+void draw(Batch& batch, int64_t begin, int64_t end, int n, int m, uint64_t seed) {
+  for (int64_t k = begin; k < end; ++k) {
     const int64_t profile = batch.first + k;
     Rng rng(seed, kDrawStream, static_cast<uint32_t>(profile >> 32),
             static_cast<uint32_t>(profile));
@@ -85,9 +88,17 @@ class OutcomeFiles {
     open(beside.string(), columns);
   }
 
+  // Profiles begin .. end-1 as rows of the first and, in long form, of the second file.
+  void format(const Batch& batch, int64_t begin, int64_t end, std::array<CsvRow, 2>& rows) const {
+    for (CsvRow& each : rows) each.clear();
+    for (int64_t k = begin; k < end; ++k) {
+      wide_ ? add_wide(batch, k, rows[0]) : add_long(batch, k, rows);
+    }
+  }
   void write(const Batch& batch) {
-    for (size_t k = 0; k < batch.names.size(); ++k)
-      wide_ ? write_wide(batch, k) : write_long(batch, k);
+    for (const auto& rows : batch.rows) {
+      for (size_t file = 0; file < writers_.size(); ++file) writers_[file]->rows(rows[file]);
+    }
   }
   std::vector<std::string> commit() {
     for (auto& writer : writers_) writer->commit();
@@ -100,37 +111,29 @@ class OutcomeFiles {
     files_.push_back(file);
   }
 
-  void write_wide(const Batch& batch, size_t k) {
-    CsvWriter& writer = *writers_[0];
-    const size_t size = static_cast<size_t>(n_) * m_;
-    writer.cell(batch.names[k]);
-    for (size_t e = k * size; e < (k + 1) * size; ++e) writer.cell(batch.allocation[e]);
-    for (size_t e = k * n_; e < (k + 1) * n_; ++e) writer.cell(batch.payments[e]);
+  void add_wide(const Batch& batch, int64_t k, CsvRow& row) const {
+    const int64_t size = int64_t{n_} * m_;
+    row.add(batch.names[k]);
+    for (int64_t e = k * size; e < (k + 1) * size; ++e) row.add(batch.allocation[e]);
+    for (int64_t e = k * n_; e < (k + 1) * n_; ++e) row.add(batch.payments[e]);
     if (drawn_) {
-      for (size_t e = k * size; e < (k + 1) * size; ++e) writer.cell(batch.won[e]);
-      for (size_t e = k * n_; e < (k + 1) * n_; ++e) writer.cell(batch.charged[e]);
+      for (int64_t e = k * size; e < (k + 1) * size; ++e) row.add(batch.won[e]);
+      for (int64_t e = k * n_; e < (k + 1) * n_; ++e) row.add(batch.charged[e]);
     }
-    writer.end_row();
+    row.end();
   }
 
-  void write_long(const Batch& batch, size_t k) {
+  void add_long(const Batch& batch, int64_t k, std::array<CsvRow, 2>& rows) const {
     for (int i = 0; i < n_; ++i) {
-      const size_t row = k * n_ + i;
+      const int64_t at = k * n_ + i;
       for (int j = 0; j < m_; ++j) {
-        CsvWriter& writer = *writers_[0];
-        writer.cell(batch.names[k]);
-        writer.cell(i + 1);
-        writer.cell(j + 1);
-        writer.cell(batch.allocation[row * m_ + j]);
-        if (drawn_) writer.cell(batch.won[row * m_ + j]);
-        writer.end_row();
+        rows[0].add(batch.names[k]).add(i + 1).add(j + 1).add(batch.allocation[at * m_ + j]);
+        if (drawn_) rows[0].add(batch.won[at * m_ + j]);
+        rows[0].end();
       }
-      CsvWriter& writer = *writers_[1];
-      writer.cell(batch.names[k]);
-      writer.cell(i + 1);
-      writer.cell(batch.payments[row]);
-      if (drawn_) writer.cell(batch.charged[row]);
-      writer.end_row();
+      rows[1].add(batch.names[k]).add(i + 1).add(batch.payments[at]);
+      if (drawn_) rows[1].add(batch.charged[at]);
+      rows[1].end();
     }
   }
 
@@ -140,19 +143,46 @@ class OutcomeFiles {
   std::vector<std::string> files_;
 };
 
-void check_domain(const Setting& setting, const BidProfile& profile) {
-  for (int i = 0; i < setting.bidders(); ++i) {
-    for (int j = 0; j < setting.items(); ++j) {
-      const double bid = profile.bids[i * setting.items() + j];
-      const Interval domain = setting.domain(i, j);
-      if (bid >= domain.low && bid <= domain.high) continue;
-      throw user_error(
-          "{}: profile '{}': bid {} of bidder {} for item {} lies outside [{},{}] of "
-          "setting \"{}\"",
-          profile.place, profile.name, bid, i + 1, j + 1, domain.low, domain.high, setting.text());
+// Reads the next profiles, each inside the declared domain.
+class Reading {
+ public:
+  Reading(const BidSource& source, const std::optional<Setting>& domain)
+      : source_(source), setting_(domain) {
+    for (int i = 0; domain && i < source.bidders; ++i) {
+      for (int j = 0; j < source.items; ++j) domain_.push_back(domain->domain(i, j));
     }
   }
-}
+
+  void fill(Batch& batch) {
+    batch.first = profiles_;
+    batch.names.clear();
+    batch.bids.clear();
+    while (batch.size() < kBatch && source_.next(profile_)) {
+      for (size_t e = 0; e < domain_.size(); ++e) {
+        if (profile_.bids[e] < domain_[e].low || profile_.bids[e] > domain_[e].high) refuse(e);
+      }
+      batch.names.push_back(profile_.name);
+      batch.bids.insert(batch.bids.end(), profile_.bids.begin(), profile_.bids.end());
+    }
+    profiles_ += batch.size();
+  }
+  int64_t profiles() const { return profiles_; }
+
+ private:
+  [[noreturn]] void refuse(size_t e) const {
+    throw user_error(
+        "{}: profile '{}': bid {} of bidder {} for item {} lies outside [{},{}] of setting \"{}\"",
+        source_.file.empty() ? "--draw" : fmt::format("{}:{}", source_.file, profile_.line),
+        profile_.name, profile_.bids[e], e / source_.items + 1, e % source_.items + 1,
+        domain_[e].low, domain_[e].high, setting_->text());
+  }
+
+  const BidSource& source_;
+  const std::optional<Setting>& setting_;
+  std::vector<Interval> domain_;  // (bidders, items); empty: any bid
+  BidProfile profile_;
+  int64_t profiles_ = 0;
+};
 
 }  // namespace
 
@@ -165,62 +195,72 @@ BidSource bids_from_file(const std::string& file, const Mechanism& mechanism) {
                      file, mechanism.bidders(), mechanism.items(), mechanism.name(),
                      reader->bidders(), reader->items());
   }
-  return {reader->bidders(), reader->items(), [reader](BidProfile& profile) {
+  return {reader->bidders(), reader->items(), file, [reader](BidProfile& profile) {
             if (!reader->next(profile.bids)) return false;
             profile.name = reader->profile();
-            profile.place = fmt::format("{}:{}", reader->file(), reader->line());
+            profile.line = reader->line();
             return true;
           }};
 }
 
 BidSource bids_from_setting(const Setting& setting, uint64_t seed, int64_t profiles) {
   auto next = std::make_shared<int64_t>(0);
-  return {setting.bidders(), setting.items(), [=](BidProfile& profile) {
+  return {setting.bidders(), setting.items(), "", [=](BidProfile& profile) {
             if (*next >= profiles) return false;
             profile.bids.resize(static_cast<size_t>(setting.bidders()) * setting.items());
             setting.sample(seed, kEvaluationStream, (*next)++, 1, profile.bids.data());
             profile.name = std::to_string(*next);
-            profile.place = "--draw";
             return true;
           }};
 }
 
 RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
                     const RunOptions& options) {
-  BidProfile profile;
   if (options.domain &&
       (options.domain->bidders() != source.bidders || options.domain->items() != source.items)) {
     throw user_error("expected bids of setting \"{}\", {}x{}, found {}x{}", options.domain->text(),
                      options.domain->bidders(), options.domain->items(), source.bidders,
                      source.items);
   }
-  if (!source.next(profile)) throw user_error("no profiles of bids to run {} on", mechanism.name());
   const int n = source.bidders, m = source.items;
+  Reading reading(source, options.domain);
+  Batch written, current, next;
+  reading.fill(current);
+  if (current.size() == 0) {
+    throw user_error("{}: expected at least one profile, found none", source.file);
+  }
   OutcomeFiles files(options, n, m);
   RunSummary summary;
-  Batch batch;
-  for (bool more = true; more;) {
-    batch.names.clear();
-    batch.bids.clear();
-    batch.first = summary.profiles;
-    do {
-      if (options.domain) check_domain(*options.domain, profile);
-      batch.names.push_back(profile.name);
-      batch.bids.insert(batch.bids.end(), profile.bids.begin(), profile.bids.end());
-      more = source.next(profile);
-    } while (more && static_cast<int64_t>(batch.names.size()) < kBatch);
-    const auto count = static_cast<int64_t>(batch.names.size());
-    batch.allocation.resize(batch.bids.size());
-    batch.payments.resize(count * n);
-    run_parallel(mechanism, count, n, m, batch.bids.data(), batch.allocation.data(),
-                 batch.payments.data());
-    if (options.draw) draw(batch, n, m, *options.draw);
-    files.write(batch);
-    for (double payment : batch.payments) summary.revenue += payment;
-    for (double payment : batch.charged) summary.drawn_revenue += payment;
-    summary.profiles += count;
+  const auto run_slice = [&](int64_t slice) {
+    const int64_t begin = slice * kSlice, end = std::min(begin + kSlice, current.size());
+    mechanism.run(end - begin, n, m, current.bids.data() + begin * n * m,
+                  current.allocation.data() + begin * n * m, current.payments.data() + begin * n);
+    if (options.draw) draw(current, begin, end, n, m, *options.draw);
+    files.format(current, begin, end, current.rows[slice]);
+  };
+  // While some parts run the current batch, one reads the next and one writes the last.
+  while (current.size() > 0 || written.size() > 0) {
+    current.allocation.resize(current.bids.size());
+    current.payments.resize(current.size() * n);
+    current.won.assign(options.draw ? current.bids.size() : 0, 0.0);
+    current.charged.assign(options.draw ? current.payments.size() : 0, 0.0);
+    current.rows.resize(current.slices());
+    default_pool().run(2 + current.slices(), [&](int64_t part) {
+      if (part == 0) {
+        reading.fill(next);
+      } else if (part == 1) {
+        files.write(written);
+      } else {
+        run_slice(part - 2);
+      }
+    });
+    for (double payment : current.payments) summary.revenue += payment;
+    for (double payment : current.charged) summary.drawn_revenue += payment;
+    std::swap(written, current);
+    std::swap(current, next);
     throw_if_stopped();
   }
+  summary.profiles = reading.profiles();
   summary.revenue /= static_cast<double>(summary.profiles);
   summary.drawn_revenue /= static_cast<double>(summary.profiles);
   summary.files = files.commit();

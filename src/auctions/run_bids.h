@@ -12,11 +12,12 @@ namespace agora::auctions {
 // One profile of bids and where it came from.
 struct BidProfile {
   std::string name;          // in the outcome's column `profile`
-  std::string place;         // "bids.csv:7", for messages
+  int64_t line = 0;          // where it starts in the file, for messages
   std::vector<double> bids;  // (bidders, items)
 };
 struct BidSource {
   int bidders, items;
+  std::string file;                       // "" if the bids are drawn
   std::function<bool(BidProfile&)> next;  // fills the next profile; false at the end
 };
 

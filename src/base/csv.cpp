@@ -1,5 +1,7 @@
 #include "base/csv.h"
 
+#include <fmt/compile.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -287,14 +289,20 @@ void CsvRow::separate() {
 }
 
 CsvRow& CsvRow::add(double value) {
+  // Small whole numbers need no search for the shortest digits; -0 keeps its sign.
+  if (std::abs(value) < 1e6 && value == std::trunc(value) && !(value == 0 && std::signbit(value))) {
+    return add(static_cast<int64_t>(value));
+  }
   separate();
-  fmt::format_to(std::back_inserter(text_), "{}", value);
+  char digits[40];
+  text_.append(digits, fmt::format_to(digits, FMT_COMPILE("{}"), value));
   return *this;
 }
 
 CsvRow& CsvRow::add(int64_t value) {
   separate();
-  fmt::format_to(std::back_inserter(text_), "{}", value);
+  char digits[24];
+  text_.append(digits, fmt::format_to(digits, FMT_COMPILE("{}"), value));
   return *this;
 }
 
@@ -311,14 +319,16 @@ CsvRow& CsvRow::add(std::string_view value) {
 }
 
 const std::string& CsvRow::end() {
-  if (text_.empty()) text_ = "\"\"";  // a blank line would be no row
+  if (text_.size() == begin_) text_ += "\"\"";  // a blank line would be no row
   text_ += '\n';
+  begin_ = text_.size();
+  cells_ = 0;
   return text_;
 }
 
 void CsvRow::clear() {
   text_.clear();
-  cells_ = 0;
+  begin_ = cells_ = 0;
 }
 
 CsvWriter::CsvWriter(const std::filesystem::path& path, const std::vector<std::string>& columns)

@@ -82,7 +82,7 @@ struct CsvNumbers {
 };
 CsvNumbers read_csv_numbers(const std::filesystem::path& path);
 
-// One row as text: numbers shortest so that they read back the same, quotes where needed.
+// Rows as text: numbers shortest so that they read back the same, quotes where needed.
 class CsvRow {
  public:
   CsvRow& add(double value);
@@ -91,12 +91,14 @@ class CsvRow {
   CsvRow& add(std::string_view value);
   CsvRow& add(const char* value) { return add(std::string_view(value)); }
   CsvRow& add(const std::string& value) { return add(std::string_view(value)); }
-  const std::string& end();  // the row with its line end
-  void clear();
+  const std::string& end();  // ends the row; all rows so far
+  const std::string& text() const { return text_; }
+  void clear();  // keeps the memory
 
  private:
   void separate();
   std::string text_;
+  size_t begin_ = 0;  // of the current row
   size_t cells_ = 0;
 };
 
@@ -115,6 +117,7 @@ class CsvWriter {
     row_.add(value);
   }
   void end_row();
+  void rows(const CsvRow& rows) { file_.write(rows.text()); }
   void commit() { file_.commit(); }
 
  private:

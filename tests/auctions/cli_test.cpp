@@ -83,6 +83,44 @@ TEST(AuctionVerbs, WhoGetsNothingPaysNothing) {
   EXPECT_NEAR(first, 200, 60);
 }
 
+// Several batches, read, run and written at the same time.
+TEST(AuctionVerbs, RunIsTheSameForAnyNumberOfThreads) {
+  const Scratch scratch;
+  for (const std::string threads : {"1", "3"}) {
+    const std::string run = "agora auction run vcg --setting 2x2 --seed 4 --threads " + threads;
+    const Result result = shell(run + " --draw 50000 --out " + threads + ".csv", scratch.path());
+    ASSERT_EQ(result.status, 0) << result.err;
+    ASSERT_EQ(shell(run + " --draw 50000 --wide --out w" + threads + ".csv", scratch.path()).status,
+              0);
+  }
+  const std::string rows = testing::contents(scratch / "1.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 200'001);
+  EXPECT_NE(rows.find("\n50000,2,2,"), std::string::npos);
+  EXPECT_EQ(rows, testing::contents(scratch / "3.csv"));
+  EXPECT_EQ(testing::contents(scratch / "1-payments.csv"),
+            testing::contents(scratch / "3-payments.csv"));
+  EXPECT_EQ(testing::contents(scratch / "w1.csv"), testing::contents(scratch / "w3.csv"));
+}
+
+TEST(AuctionVerbs, DrawWhatABidBuys) {
+  const Scratch scratch;
+  const Result result = shell(
+      "agora auction exact sja --setting 1x2 --profiles 100 --regret-profiles 0 --report page.html "
+      "--pictures pictures",
+      scratch.path());
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::string page = testing::contents(scratch / "page.html");
+  for (const char* title : {"Probability of item 1", "Probability of item 2", "Payment"}) {
+    EXPECT_NE(page.find(title), std::string::npos) << title;
+  }
+  for (const char* name : {"item-1", "item-2", "payment"}) {
+    const std::string svg = testing::contents(scratch / "pictures" / (std::string(name) + ".svg"));
+    const std::string png = testing::contents(scratch / "pictures" / (std::string(name) + ".png"));
+    EXPECT_NE(svg.find("<svg"), std::string::npos) << name;
+    EXPECT_EQ(png.substr(1, 3), "PNG") << name;
+  }
+}
+
 TEST(AuctionVerbs, TellMistakesInOneLine) {
   const Scratch scratch;
   put(scratch / "empty.csv", "b1i1,b2i1\n");
@@ -104,7 +142,7 @@ TEST(AuctionVerbs, TellMistakesInOneLine) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(result.out, "");
   };
-  mentions(run + "empty.csv", "no profiles");
+  mentions(run + "empty.csv", "empty.csv: expected at least one profile");
   mentions(run + "nan.csv", "nan.csv:2");
   mentions(run + "negative.csv", "at least 0");
   mentions(run + "three.csv", "3 for 1");

@@ -200,5 +200,15 @@ double memory_ratio(const Scratch& scratch, size_t rows) {
 TEST(CsvMemory, StaysBelowTwiceTheNumbers) { EXPECT_LT(memory_ratio(Scratch(), 500'000), 2.0); }
 TEST(SlowCsvMemory, TenMillionRows) { EXPECT_LT(memory_ratio(Scratch(), 10'000'000), 2.0); }
 
+TEST(CsvRow, WritesNumbersAsTheyReadBack) {
+  CsvRow row;
+  for (const double value : {0.0, -0.0, 1.0, -3.0, 0.5, 999999.0, 1e6, 1e16, 1e-7, 0.1 + 0.2}) {
+    row.add(value);
+  }
+  EXPECT_EQ(row.end(), "0,-0,1,-3,0.5,999999,1000000,1e+16,1e-07,0.30000000000000004\n");
+  EXPECT_EQ(row.add("").end(), row.text());
+  EXPECT_TRUE(row.text().ends_with("\n\"\"\n"));  // a row of one empty cell is no blank line
+}
+
 }  // namespace
 }  // namespace agora
