@@ -1,5 +1,6 @@
 #pragma once
 // Everything a program needs of Agora.
+#include <agora/auction_audit.h>
 #include <agora/auctions.h>
 #include <agora/error.h>
 #include <agora/planning.h>

@@ -13,9 +13,10 @@ namespace agora::auctions {
 // A mechanism is a function of its Parameters: what is saved is what was made.
 struct MechanismKind {
   std::string name;
-  std::string summary;        // one line, for listings
-  std::string trial_setting;  // a small setting for the conformance suite
-  bool truthful = true;       // no bidder gains by a false bid, on the domain of its setting
+  std::string summary;              // one line, for listings
+  std::string trial_setting;        // a small setting for the conformance suite
+  bool truthful = true;             // no bidder gains by a false bid, on the domain of its setting
+  std::string average_option = {};  // with this option truth pays only on average over the others
   // Why it cannot be made for a setting, naming what can; "" if it can.
   std::function<std::string(const Setting&)> refusal;
   // Computes the parameters; empty for mechanisms that are trained.

@@ -2,15 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "auctions/mechanism.h"
+#include "base/files.h"
 #include "report/html.h"
+#include "report/png.h"
+#include "report/svg.h"
 
 namespace agora::cli {
 namespace {
 
 constexpr int kCells = 80;  // per item of a heat map
 
-std::vector<report::Chart> heat_maps(const auctions::Mechanism& mechanism,
-                                     const auctions::Setting& setting) {
+// For one bidder and two items; none otherwise.
+std::vector<report::HeatMap> heat_maps(const auctions::Mechanism& mechanism,
+                                       const auctions::Setting& setting) {
+  if (setting.bidders() != 1 || setting.items() != 2) return {};
   const auctions::Interval x = setting.search_domain(0, 0), y = setting.search_domain(0, 1);
   std::vector<double> bids;  // row by row from the low end of item 2
   for (int row = 0; row < kCells; ++row) {
@@ -19,8 +25,10 @@ std::vector<report::Chart> heat_maps(const auctions::Mechanism& mechanism,
       bids.push_back(y.low + (y.high - y.low) * (row + 0.5) / kCells);
     }
   }
-  const auctions::Outcome outcome = auctions::run(mechanism, bids);
-  std::vector<report::Chart> charts;
+  std::vector<double> allocation(bids.size()), payments(bids.size() / 2);
+  auctions::run_parallel(mechanism, kCells * kCells, 1, 2, bids.data(), allocation.data(),
+                         payments.data());
+  std::vector<report::HeatMap> charts;
   for (int quantity = 0; quantity < 3; ++quantity) {
     report::HeatMap map{
         .title = quantity < 2 ? fmt::format("Probability of item {}", quantity + 1) : "Payment",
@@ -29,13 +37,23 @@ std::vector<report::Chart> heat_maps(const auctions::Mechanism& mechanism,
         .rows = kCells,
         .columns = kCells};
     for (int cell = 0; cell < kCells * kCells; ++cell) {
-      map.values.push_back(quantity < 2 ? outcome.allocation[2 * cell + quantity]
-                                        : outcome.payments[cell]);
+      map.values.push_back(quantity < 2 ? allocation[2 * cell + quantity] : payments[cell]);
     }
     if (quantity < 2) map.low = 0.0, map.high = 1.0;
     charts.push_back(std::move(map));
   }
   return charts;
+}
+
+// h_R; none where nothing was permuted or nothing changes.
+std::optional<report::Histogram> sensitivity(const auctions::Audit& audit) {
+  if (!audit.symmetry || !(audit.symmetry->range_max > 0)) return std::nullopt;
+  report::Histogram chart = report::histogram(audit.symmetry->revenue_range);
+  chart.title = "Permutation sensitivity h_R";
+  chart.caption = "Highest less lowest revenue over the orders of bidders and items.";
+  chart.x.title = "h_R";
+  chart.y.title = "profiles";
+  return chart;
 }
 
 void add_regret(report::Table& table, const char* name,
@@ -50,11 +68,7 @@ void add_regret(report::Table& table, const char* name,
                          fmt::format("{:.6g}", auctions::p_star(revenue, bidders * test->mean))}});
 }
 
-}  // namespace
-
-void write_audit_page(const std::filesystem::path& file, const Common& common,
-                      const auctions::Mechanism& mechanism, const auctions::Setting& setting,
-                      const auctions::Audit& audit) {
+report::Table numbers(const auctions::Setting& setting, const auctions::Audit& audit) {
   const double revenue = audit.truth.revenue;
   report::Table table{.columns = {{.name = "quantity"}, {.name = "value", .numeric = true}}};
   table.rows.push_back({{"revenue", fmt::format("{:.6g}", revenue)}});
@@ -71,21 +85,48 @@ void write_audit_page(const std::filesystem::path& file, const Common& common,
     table.rows.push_back(
         {{"seat matters, mean", fmt::format("{:.3g}", audit.symmetry->treatment_mean)}});
   }
-  report::Page page{.title = fmt::format("Audit of {}", mechanism.name()),
-                    .subtitle = fmt::format("{}, {} profiles, seed {}", setting.text(),
-                                            audit.truth.profiles, common.seed)};
-  page.summary = {table, report::Code{.text = common.command, .label = "Command"}};
-  if (setting.bidders() == 1 && setting.items() == 2) {
-    page.sections.push_back({.heading = "What a bid buys",
-                             .blocks = {report::ChartBlock{heat_maps(mechanism, setting)}}});
+  return table;
+}
+
+}  // namespace
+
+std::shared_ptr<AuditPictures> declare_pictures(CLI::App& app) {
+  auto pictures = std::make_shared<AuditPictures>();
+  app.add_option("--report", pictures->page, "Write a page with pictures to this HTML file");
+  app.add_option("--pictures", pictures->folder,
+                 "Write the pictures to this folder, as SVG; heat maps as PNG too");
+  return pictures;
+}
+
+void AuditPictures::write(const Common& common, const auctions::Mechanism& mechanism,
+                          const auctions::Setting& setting, const auctions::Audit& audit) const {
+  if (page.empty() && folder.empty()) return;
+  const std::vector<report::HeatMap> maps = heat_maps(mechanism, setting);
+  const std::optional<report::Histogram> ranges = sensitivity(audit);
+  if (!folder.empty()) {
+    const std::filesystem::path in = folder;
+    make_folder(in);
+    const char* const names[] = {"item-1", "item-2", "payment"};
+    for (size_t k = 0; k < maps.size(); ++k) {
+      report::write_svg(in / fmt::format("{}.svg", names[k]), maps[k]);
+      report::write_png(in / fmt::format("{}.png", names[k]), report::draw(maps[k]));
+    }
+    if (ranges) report::write_svg(in / "permutation-sensitivity.svg", *ranges);
   }
-  if (audit.symmetry && audit.symmetry->range_max > 0) {
-    report::Histogram chart = report::histogram(audit.symmetry->revenue_range);
-    chart.title = "Permutation sensitivity h_R";
-    chart.caption = "Highest less lowest revenue over the orders of bidders and items.";
-    page.sections.push_back({.heading = "Symmetry", .blocks = {report::ChartBlock{{chart}}}});
+  if (page.empty()) return;
+  report::Page content{.title = fmt::format("Audit of {}", mechanism.name()),
+                       .subtitle = fmt::format("{}, {} profiles, seed {}", setting.text(),
+                                               audit.truth.profiles, common.seed)};
+  content.summary = {numbers(setting, audit),
+                     report::Code{.text = common.command, .label = "Command"}};
+  if (!maps.empty()) {
+    content.sections.push_back(
+        {.heading = "What a bid buys", .blocks = {report::ChartBlock{{maps.begin(), maps.end()}}}});
   }
-  report::write_html(file, page);
+  if (ranges) {
+    content.sections.push_back({.heading = "Symmetry", .blocks = {report::ChartBlock{{*ranges}}}});
+  }
+  report::write_html(page, content);
 }
 
 }  // namespace agora::cli

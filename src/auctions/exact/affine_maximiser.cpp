@@ -30,6 +30,33 @@ struct Names {
   }
 };
 
+// A free parameter by its name, and how many items it boosts the sale of.
+struct NamedBoost {
+  std::string name;
+  int sold;
+};
+
+// Numbers the names that boosts_of(names, owners, bidders) gives to the allocations, in their
+// order.
+template <typename BoostsOf>
+BoostFamily make_family(const Setting& setting, BoostsOf boosts_of) {
+  const int n = setting.bidders(), m = setting.items();
+  const Names names{setting.bidder_symmetric(), setting.item_symmetric()};
+  BoostFamily family;
+  std::map<std::string, int> known;
+  for (int64_t a = 0; a < allocation_count(n, m); ++a) {
+    std::vector<int> used;
+    for (const NamedBoost& boost : boosts_of(names, allocation_owners(a, n, m), n)) {
+      const auto [found, fresh] = known.try_emplace(boost.name, static_cast<int>(known.size()));
+      if (fresh) family.start.push_back(-0.5 * boost.sold);
+      used.push_back(found->second);
+    }
+    family.uses.push_back(std::move(used));
+  }
+  family.parameters = static_cast<int>(known.size());
+  return family;
+}
+
 }  // namespace
 
 int64_t allocation_count(int bidders, int items) {
@@ -110,50 +137,28 @@ void AffineMaximiser::run_profile(const double* bids, double* allocation, double
 }
 
 BoostFamily allocation_boosts(const Setting& setting) {
-  const int n = setting.bidders(), m = setting.items();
-  const Names names{setting.bidder_symmetric(), setting.item_symmetric()};
-  BoostFamily family;
-  std::map<std::string, int> known;
-  for (int64_t a = 0; a < allocation_count(n, m); ++a) {
-    const std::vector<int> owners = allocation_owners(a, n, m);
+  return make_family(setting, [](const Names& names, const std::vector<int>& owners, int bidders) {
     std::vector<std::string> parts;
-    for (int i = 0; i < n; ++i) parts.push_back(names.bundle(owners, i));
+    for (int i = 0; i < bidders; ++i) parts.push_back(names.bundle(owners, i));
     if (names.same_bidders) std::sort(parts.begin(), parts.end());
-    const int sold = m - static_cast<int>(std::count(owners.begin(), owners.end(), -1));
-    if (sold == 0) {
-      family.uses.push_back({});  // nothing sold: boost 0
-      continue;
-    }
-    const auto [found, fresh] =
-        known.try_emplace(fmt::format("{}", fmt::join(parts, "|")), static_cast<int>(known.size()));
-    if (fresh) family.start.push_back(-0.5 * sold);
-    family.uses.push_back({found->second});
-  }
-  family.parameters = static_cast<int>(known.size());
-  return family;
+    const auto unsold = std::count(owners.begin(), owners.end(), -1);
+    const int sold = static_cast<int>(owners.size() - unsold);
+    std::vector<NamedBoost> boosts;  // nothing sold: boost 0
+    if (sold > 0) boosts.push_back({fmt::format("{}", fmt::join(parts, "|")), sold});
+    return boosts;
+  });
 }
 
 BoostFamily bundle_boosts(const Setting& setting) {
-  const int n = setting.bidders(), m = setting.items();
-  const Names names{setting.bidder_symmetric(), setting.item_symmetric()};
-  BoostFamily family;
-  std::map<std::string, int> known;
-  for (int64_t a = 0; a < allocation_count(n, m); ++a) {
-    const std::vector<int> owners = allocation_owners(a, n, m);
-    std::vector<int> used;
-    for (int i = 0; i < n; ++i) {
+  return make_family(setting, [](const Names& names, const std::vector<int>& owners, int bidders) {
+    std::vector<NamedBoost> boosts;
+    for (int i = 0; i < bidders; ++i) {
       const auto size = static_cast<int>(std::count(owners.begin(), owners.end(), i));
-      if (size == 0) continue;
       const std::string bidder = names.same_bidders ? "" : fmt::format("b{}:", i);
-      const auto [found, fresh] =
-          known.try_emplace(bidder + names.bundle(owners, i), static_cast<int>(known.size()));
-      if (fresh) family.start.push_back(-0.5 * size);
-      used.push_back(found->second);
+      if (size > 0) boosts.push_back({bidder + names.bundle(owners, i), size});
     }
-    family.uses.push_back(used);
-  }
-  family.parameters = static_cast<int>(known.size());
-  return family;
+    return boosts;
+  });
 }
 
 namespace {

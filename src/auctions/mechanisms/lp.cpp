@@ -106,6 +106,7 @@ MechanismKind entry_lp() {
   return {.name = "lp",
           .summary = "the optimal mechanism on finitely many types, by linear programming",
           .trial_setting = "2x2 discrete(1:0.5,2:0.3,4:0.2) discrete(1:0.7,3:0.3)",
+          .average_option = "--bayesian",
           .refusal = refusal,
           .design = design,
           .make = [](Parameters p) -> std::unique_ptr<Mechanism> {

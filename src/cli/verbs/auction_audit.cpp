@@ -60,7 +60,6 @@ Verb entry_auction_audit() {
             auto options = std::make_shared<auctions::AuditOptions>();
             auto argument = std::make_shared<std::string>();
             auto file = std::make_shared<std::string>();
-            auto page = std::make_shared<std::string>();
             auto market = declare_market(app);
             auto exact = declare_exact(app);
             app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
@@ -82,7 +81,7 @@ Verb entry_auction_audit() {
             app.add_option("--steps", options->steps, "The thesis's test: steps per start")
                 ->check(CLI::Range(1, 1'000'000))
                 ->capture_default_str();
-            app.add_option("--report", *page, "Write a page with pictures to this HTML file");
+            auto pictures = declare_pictures(app);
             app.add_option("--details", *file, "Write all that was found to this JSON file");
             return [=](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
@@ -91,7 +90,7 @@ Verb entry_auction_audit() {
               how.seed = common.seed;
               const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
               if (!file->empty()) write_json(*file, details(audit));
-              if (!page->empty()) write_audit_page(*page, common, *mechanism, setting, audit);
+              pictures->write(common, *mechanism, setting, audit);
               print_audit(common, *mechanism, setting, audit);
             };
           }};

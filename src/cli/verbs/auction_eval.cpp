@@ -1,4 +1,5 @@
 #include "cli/auction_market.h"
+#include "cli/auction_report.h"
 
 namespace agora::cli {
 
@@ -22,12 +23,15 @@ Verb entry_auction_eval() {
                            "Profiles both searches for lies look at; 0: none")
                 ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
                 ->capture_default_str();
+            auto pictures = declare_pictures(app);
             return [=](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
               auctions::AuditOptions how = *options;
               how.seed = common.seed;
-              print_audit(common, *mechanism, setting, auctions::audit(*mechanism, setting, how));
+              const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
+              pictures->write(common, *mechanism, setting, audit);
+              print_audit(common, *mechanism, setting, audit);
             };
           }};
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "cli/auction_market.h"
+#include "cli/auction_report.h"
 
 namespace agora::cli {
 namespace {
@@ -33,6 +34,7 @@ Verb entry_auction_exact() {
             ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
             ->capture_default_str();
         app.add_option("--out", options->out, "Save it: .safetensors or .json");
+        auto pictures = declare_pictures(app);
         return [=](const Common& common) {
           const auto start = std::chrono::steady_clock::now();
           const auctions::Setting setting = market->read();
@@ -47,6 +49,7 @@ Verb entry_auction_exact() {
                                                    .seed = common.seed});
           audit.seconds =
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+          pictures->write(common, *mechanism, setting, audit);
           print_audit(common, *mechanism, setting, audit);
           if (common.json) return;
           for (const auto& [key, value] : mechanism->parameters().notes) {

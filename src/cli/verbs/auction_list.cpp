@@ -10,10 +10,13 @@ void run(const Common& common) {
   if (common.json) {
     nlohmann::ordered_json mechanisms = nlohmann::ordered_json::array();
     for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
+      nlohmann::ordered_json average;  // null: no such option
+      if (!kind.average_option.empty()) average = kind.average_option;
       mechanisms.push_back({{"name", kind.name},
                             {"summary", kind.summary},
                             {"computed", static_cast<bool>(kind.design)},
-                            {"truthful", kind.truthful}});
+                            {"truthful", kind.truthful},
+                            {"only_on_average_with", average}});
     }
     nlohmann::ordered_json settings = nlohmann::ordered_json::array();
     for (const auctions::NamedSetting& named : auctions::named_settings()) {
