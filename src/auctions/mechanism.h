@@ -9,6 +9,8 @@
 
 namespace agora::auctions {
 
+struct NetworkKind;  // auctions/network.h
+
 // One kind of mechanism is one file of mechanisms/, whose `MechanismKind entry_STEM()` fills this.
 // A mechanism is a function of its Parameters: what is saved is what was made.
 struct MechanismKind {
@@ -22,6 +24,7 @@ struct MechanismKind {
   // Computes the parameters; empty for mechanisms that are trained.
   std::function<Parameters(const Setting&, const ExactOptions&)> design;
   std::function<std::unique_ptr<Mechanism>(Parameters)> make;
+  std::shared_ptr<const NetworkKind> network = nullptr;  // of those that are trained
 };
 
 // Every kind, in the order of their file names (generated).

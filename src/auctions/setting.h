@@ -67,6 +67,11 @@ enum Stream : uint32_t {
   kSearchStream = 104,
   kDrawStream = 105,
   kReductionStream = 106,
+  kTrainingStream = 107,
+  kMisreportStream = 108,
+  kWeightStream = 109,
+  kOrderStream = 110,
+  kRestartStream = 1000,  // and later: one per restart
 };
 
 }  // namespace agora::auctions

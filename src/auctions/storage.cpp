@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "auctions/mechanism.h"
+#include "auctions/plain_regretnet.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/safetensors.h"
@@ -29,6 +30,7 @@ int size_from(const std::string& text, const std::string& file, const char* what
 
 Parameters read_tensors(const std::string& file) {
   const TensorFile saved = read_safetensors(file);
+  if (!saved.metadata.contains("mechanism")) return plain_regretnet(saved);
   const auto text = [&](const std::string& key) {
     const auto found = saved.metadata.find(key);
     if (found == saved.metadata.end()) {

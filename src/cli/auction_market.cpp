@@ -83,8 +83,6 @@ auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& marke
                    mechanism.parameters().setting);
 }
 
-namespace {
-
 nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,
                                   const auctions::Setting& setting, const Audit& audit) {
   nlohmann::ordered_json thesis, strong, star_thesis, star_strong;  // null where not tested
@@ -108,6 +106,8 @@ nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,
           {"sale_rate", audit.truth.sale_rate},
           {"seconds", audit.seconds}};
 }
+
+namespace {
 
 void print_regret(const char* name, const RegretTest& test, double revenue, int bidders) {
   fmt::print("  {:<18} mean {:.3g}  99 % {:.3g}  largest {:.3g}  P* {:.6g}\n", name, test.mean,

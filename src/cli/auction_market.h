@@ -32,7 +32,9 @@ std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mec
 // The market as given, or else the setting a mechanism was made for.
 auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& market);
 
-// What auction eval, audit and exact print: DESIGN's JSON form, or a table.
+// What auction eval, audit, exact and train print: DESIGN's JSON form, or a table.
+nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,
+                                  const auctions::Setting& setting, const auctions::Audit& audit);
 void print_audit(const Common& common, const auctions::Mechanism& mechanism,
                  const auctions::Setting& setting, const auctions::Audit& audit);
 

@@ -1,0 +1,46 @@
+// RegretNet: one network for the allocation, one for the payments, each seeing all bids at once.
+#include "auctions/network.h"
+#include "nn/layers.h"
+
+namespace agora::auctions {
+namespace {
+
+using compute::Graph;
+using compute::Shape;
+using compute::Tensor;
+
+Network record(Graph& graph, const Architecture& architecture) {
+  const int64_t n = architecture.bidders, m = architecture.items;
+  std::vector<int64_t> sizes(static_cast<size_t>(architecture.hidden) + 2, architecture.width);
+  sizes.front() = n * m;
+  sizes.back() = (n + 1) * (m + 1);
+  const nn::Mlp allocation_net(graph, "allocation", sizes);
+  sizes.back() = n;
+  const nn::Mlp payment_net(graph, "payment", sizes);
+  return [=](Tensor bids) {
+    Shape flat = bids.shape(), logits = bids.shape();
+    flat.pop_back();
+    flat.back() = n * m;
+    logits[logits.size() - 2] = n + 1;  // one more for nobody
+    logits.back() = m + 1;              // unused
+    const Tensor x = reshape(scaled(architecture, bids), flat);
+    const Tensor shares = softmax(reshape(allocation_net(x), logits), -2);
+    return Decision{slice(slice(shares, -2, 0, n), -1, 0, m), sigmoid(payment_net(x))};
+  };
+}
+
+}  // namespace
+
+MechanismKind entry_regretnet() {
+  const NetworkKind network{.record = record, .layers = "allocation.{}.weight"};
+  return {.name = "regretnet",
+          .summary = "fully connected networks, trained by an augmented Lagrangian",
+          .trial_setting = "2x3 uniform(0,1)",
+          .truthful = false,
+          .refusal = [](const Setting&) { return ""; },
+          .design = {},
+          .make = [=](Parameters p) { return make_network(network, std::move(p)); },
+          .network = std::make_shared<NetworkKind>(network)};
+}
+
+}  // namespace agora::auctions

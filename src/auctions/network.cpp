@@ -1,0 +1,317 @@
+#include "auctions/network.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "auctions/setting.h"
+#include "base/error.h"
+#include "compute/gradients.h"
+#include "compute/program.h"
+
+namespace agora::auctions {
+
+using namespace compute;
+
+namespace {
+
+constexpr int64_t kRowsPerRun = 256;
+constexpr double kUsualQuantile = 0.95;
+
+// A network compiled for one size. It serves one thread at a time.
+class Engine {
+ public:
+  Engine(const NetworkKind& kind, const Architecture& architecture, const Parameters& parameters)
+      : n_(architecture.bidders), m_(architecture.items) {
+    const Network network = kind.record(graph_, architecture);
+    const Tensors weights = graph_.parameters();
+
+    const Tensor bids = graph_.input("bids", {kRows, n_, m_});
+    decision_ = network(bids);
+
+    // The same with one bidder's bid and true values given apart.
+    const Tensor bid = graph_.input("bid", {kRows, m_});
+    const Tensor values = graph_.input("values", {kRows, m_});
+    const Tensor own = graph_.input("own", {n_});
+    const Tensor mine = reshape(own, {n_, 1});
+    const Decision deviating = network(where(mine, reshape(bid, {kRows, 1, m_}), bids));
+    const Tensor won = sum(deviating.allocation * mine, {1});  // (rows, m)
+    const Tensor share = sum(deviating.fraction * own, {1});   // (rows)
+    utility_ = sum(won * values, {-1}) - share * sum(won * bid, {-1});
+    slope_ = gradients(utility_, {bid})[0];
+
+    variables_.emplace(graph_);
+    for (const Tensor& weight : weights) {
+      const std::string& name = weight.node().name;
+      variables_->set(
+          name,
+          std::span<const double>(
+              tensor(parameters, name, {weight.shape().begin(), weight.shape().end()}).values));
+    }
+  }
+
+  void decide(int64_t rows, const double* bids, double* allocation, double* fraction) {
+    if (!forward_) {
+      forward_.emplace(
+          graph_, *variables_,
+          Task{{{"allocation", decision_.allocation}, {"fraction", decision_.fraction}}, {}},
+          CompileOptions{.rows = kRowsPerRun});
+    }
+    forward_->set("bids", span(bids, rows * n_ * m_));
+    forward_->run();
+    forward_->read("allocation", span(allocation, rows * n_ * m_));
+    forward_->read("fraction", span(fraction, rows * n_));
+  }
+
+  void differentiate(int64_t rows, int bidder, const double* values, const double* bids,
+                     double* utility, double* slope) {
+    if (!backward_) {
+      backward_.emplace(graph_, *variables_, Task{{{"utility", utility_}, {"slope", slope_}}, {}},
+                        CompileOptions{.rows = kRowsPerRun});
+    }
+    own_.assign(n_, 0.0);
+    own_[bidder] = 1.0;
+    bid_.resize(rows * m_);
+    for (int64_t k = 0; k < rows; ++k) {
+      const double* from = bids + (k * n_ + bidder) * m_;
+      std::copy(from, from + m_, bid_.begin() + k * m_);
+    }
+    backward_->set("own", span(own_.data(), n_));
+    backward_->set("bids", span(bids, rows * n_ * m_));
+    backward_->set("bid", span(bid_.data(), rows * m_));
+    backward_->set("values", span(values, rows * m_));
+    backward_->run();
+    backward_->read("utility", span(utility, rows));
+    backward_->read("slope", span(slope, rows * m_));
+  }
+
+ private:
+  static std::span<const double> span(const double* data, int64_t count) {
+    return {data, static_cast<size_t>(count)};
+  }
+  static std::span<double> span(double* data, int64_t count) {
+    return {data, static_cast<size_t>(count)};
+  }
+
+  int64_t n_, m_;
+  Graph graph_;
+  Decision decision_;
+  Tensor utility_, slope_;
+  std::optional<Variables> variables_;
+  std::optional<Program> forward_, backward_;
+  std::vector<double> own_, bid_;
+};
+
+class NetworkMechanism : public Mechanism {
+ public:
+  NetworkMechanism(NetworkKind kind, Parameters parameters)
+      : kind_(std::move(kind)),
+        parameters_(std::move(parameters)),
+        architecture_(architecture_of(kind_, parameters_)) {
+    idle_[{bidders(), items()}].push_back(
+        std::make_unique<Engine>(kind_, architecture_, parameters_));
+  }
+
+  const std::string& name() const override { return parameters_.mechanism; }
+  int bidders() const override { return parameters_.bidders; }
+  int items() const override { return parameters_.items; }
+  Parameters parameters() const override { return parameters_; }
+  bool accepts(int n, int m) const override {
+    return kind_.any_size || (n == bidders() && m == items());
+  }
+
+  void run(int64_t profiles, int n, int m, const double* bids, double* allocation,
+           double* payments) const override {
+    const Borrowed engine(*this, n, m);
+    const int64_t size = int64_t{n} * m;
+    for (int64_t first = 0; first < profiles; first += kRowsPerRun) {
+      const int64_t rows = std::min(kRowsPerRun, profiles - first);
+      double* shares = allocation + first * size;
+      double* paid = payments + first * n;
+      engine->decide(rows, bids + first * size, shares, paid);
+      for (int64_t k = 0; k < rows; ++k) {
+        settle(n, m, bids + (first + k) * size, shares + k * size, paid + k * n);
+      }
+    }
+  }
+
+  bool has_gradients() const override { return true; }
+  void utility_gradient(int64_t profiles, int n, int m, int bidder, const double* values,
+                        const double* bids, double* utility, double* gradient) const override {
+    const Borrowed engine(*this, n, m);
+    const int64_t size = int64_t{n} * m;
+    for (int64_t first = 0; first < profiles; first += kRowsPerRun) {
+      const int64_t rows = std::min(kRowsPerRun, profiles - first);
+      engine->differentiate(rows, bidder, values + first * m, bids + first * size, utility + first,
+                            gradient + first * m);
+    }
+  }
+
+ private:
+  // An engine nobody else uses, for as long as it is borrowed.
+  class Borrowed {
+   public:
+    Borrowed(const NetworkMechanism& owner, int n, int m) : owner_(owner), size_(n, m) {
+      CHECK(owner.accepts(n, m), "{} is {}x{}, the bids are {}x{}", owner.name(), owner.bidders(),
+            owner.items(), n, m);
+      {
+        const std::scoped_lock lock(owner.mutex_);
+        auto& idle = owner.idle_[size_];
+        if (!idle.empty()) {
+          engine_ = std::move(idle.back());
+          idle.pop_back();
+        }
+      }
+      if (engine_) return;
+      Architecture architecture = owner.architecture_;
+      architecture.bidders = n;
+      architecture.items = m;
+      engine_ = std::make_unique<Engine>(owner.kind_, architecture, owner.parameters_);
+    }
+    ~Borrowed() {
+      const std::scoped_lock lock(owner_.mutex_);
+      owner_.idle_[size_].push_back(std::move(engine_));
+    }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    Engine* operator->() const { return engine_.get(); }
+
+   private:
+    const NetworkMechanism& owner_;
+    std::pair<int, int> size_;
+    std::unique_ptr<Engine> engine_;
+  };
+
+  // Makes the network's numbers feasible to the last bit, and fractions payments.
+  static void settle(int n, int m, const double* bids, double* allocation, double* payments) {
+    for (int j = 0; j < m; ++j) {
+      double given = 0.0;
+      for (int i = 0; i < n; ++i) given += allocation[i * m + j];
+      for (int i = 0; given > 1.0 && i < n; ++i) allocation[i * m + j] /= given;
+    }
+    for (int i = 0; i < n; ++i) {
+      double worth = 0.0;
+      for (int j = 0; j < m; ++j) worth += allocation[i * m + j] * bids[i * m + j];
+      payments[i] *= worth;
+    }
+  }
+
+  NetworkKind kind_;
+  Parameters parameters_;
+  Architecture architecture_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
+};
+
+bool all_are(const std::vector<double>& all, double value) {
+  return std::all_of(all.begin(), all.end(), [&](double each) { return each == value; });
+}
+
+// Numbers of the scaling as a constant beside `x`.
+Tensor side(const Architecture& architecture, const std::vector<double>& values, Tensor x) {
+  if (values.size() == 1) return x.graph->constant(values[0]);
+  return x.graph->constant(values, {architecture.bidders, architecture.items});
+}
+
+}  // namespace
+
+Tensor payments(const Decision& decision, Tensor bids) {
+  return decision.fraction * sum(decision.allocation * bids, {-1});
+}
+
+Tensor scaled(const Architecture& architecture, Tensor bids) {
+  if (!all_are(architecture.low, 0.0)) bids = bids - side(architecture, architecture.low, bids);
+  if (!all_are(architecture.range, 1.0)) bids = bids / side(architecture, architecture.range, bids);
+  return bids;
+}
+
+Tensor unscaled(const Architecture& architecture, Tensor x) {
+  if (!all_are(architecture.range, 1.0)) x = x * side(architecture, architecture.range, x);
+  if (!all_are(architecture.low, 0.0)) x = x + side(architecture, architecture.low, x);
+  return x;
+}
+
+Architecture architecture_for(const NetworkKind& kind, const Setting& setting, int hidden,
+                              int width) {
+  Architecture result{setting.bidders(), setting.items(), hidden, width, {}, {}};
+  for (int i = 0; i < setting.bidders(); ++i) {
+    for (int j = 0; j < setting.items(); ++j) {
+      Interval domain = setting.domain(i, j);
+      if (std::isinf(domain.high)) {
+        domain.high = setting.laws().rows[i]->marginals()[j]->quantile(kUsualQuantile);
+      }
+      result.low.push_back(domain.low);
+      result.range.push_back(domain.high > domain.low ? domain.high - domain.low : 1.0);
+    }
+  }
+  if (kind.any_size) {  // one scale for all, so that nobody is told apart
+    double low = result.low[0], high = result.low[0];
+    for (size_t k = 0; k < result.low.size(); ++k) {
+      low = std::min(low, result.low[k]);
+      high = std::max(high, result.low[k] + result.range[k]);
+    }
+    result.low = {low};
+    result.range = {high - low};
+  }
+  return result;
+}
+
+Architecture architecture_of(const NetworkKind& kind, const Parameters& parameters) {
+  Architecture result{parameters.bidders, parameters.items, 0, 0, {0.0}, {1.0}};
+  const auto layer = [&](int k) {
+    return parameters.tensors.find(fmt::format(fmt::runtime(kind.layers), k));
+  };
+  int layers = 0;
+  while (layer(layers) != parameters.tensors.end()) ++layers;
+  if (layers < 2 || layer(0)->second.shape.size() != 2) {
+    throw user_error("a {} needs tensors '{}' and at least one more layer", parameters.mechanism,
+                     fmt::format(fmt::runtime(kind.layers), 0));
+  }
+  result.hidden = layers - 1;
+  result.width = static_cast<int>(layer(0)->second.shape[1]);
+  if (parameters.tensors.contains("scale.low")) {
+    result.low = tensor(parameters, "scale.low", {-1}).values;
+    result.range = tensor(parameters, "scale.range", {-1}).values;
+    const size_t full = kind.any_size ? 1 : size_t(result.bidders) * size_t(result.items);
+    const bool fits = result.low.size() == result.range.size() &&
+                      (result.low.size() == 1 || result.low.size() == full);
+    if (!fits || std::any_of(result.range.begin(), result.range.end(),
+                             [](double range) { return !(range > 0); })) {
+      throw user_error("tensors 'scale.low' and 'scale.range' do not fit a {} of {}x{}",
+                       parameters.mechanism, result.bidders, result.items);
+    }
+  }
+  return result;
+}
+
+Parameters network_parameters(std::string_view mechanism, const Setting& setting,
+                              const Architecture& architecture) {
+  Parameters parameters = parameters_for(mechanism, setting);
+  const auto count = static_cast<int64_t>(architecture.low.size());
+  parameters.tensors["scale.low"] = {{count}, architecture.low};
+  parameters.tensors["scale.range"] = {{count}, architecture.range};
+  return parameters;
+}
+
+std::unique_ptr<Mechanism> make_network(const NetworkKind& kind, Parameters parameters) {
+  return std::make_unique<NetworkMechanism>(kind, std::move(parameters));
+}
+
+std::unique_ptr<Mechanism> untrained(const MechanismKind& kind, const Setting& setting, int hidden,
+                                     int width, uint64_t seed) {
+  const Architecture architecture = architecture_for(*kind.network, setting, hidden, width);
+  Parameters parameters = network_parameters(kind.name, setting, architecture);
+  Graph graph;
+  kind.network->record(graph, architecture);
+  Variables variables(graph);
+  variables.initialize(seed);
+  for (const Tensor& weight : graph.parameters()) {
+    parameters.tensors[weight.node().name] = {{weight.shape().begin(), weight.shape().end()},
+                                              variables.get(weight.node().name)};
+  }
+  return kind.make(std::move(parameters));
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,206 @@
+#include "auctions/training/common.h"
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace agora::auctions {
+
+using namespace compute;
+
+namespace {
+
+const std::string kAverage = "average.";
+
+}  // namespace
+
+nn::Adam adam(Graph& graph, double weight_decay) {
+  const Tensor rate = graph.input("rate", {});
+  return {.rate = [rate](Tensor) { return rate; }, .weight_decay = weight_decay};
+}
+
+MechanismStep mechanism_step(Graph& graph, const Network& network,
+                             const Architecture& architecture) {
+  const int64_t n = architecture.bidders, m = architecture.items;
+  const Tensor values = graph.input("values", {kRows, n, m});
+  const Tensor misreports = graph.input("misreports", {kRows, n, m});
+  const Decision decision = network(values);
+  const Tensor paid = payments(decision, values);                         // (rows, n)
+  const Tensor utility = sum(decision.allocation * values, {-1}) - paid;  // (rows, n)
+  const Tensor gain = misreport_utilities(network, values, misreports) - utility;
+  return {mean(sum(paid, {-1})).named("revenue"), mean(relu(gain), {0}).named("regret")};
+}
+
+void average_weights(Graph& graph, const Tensors& parameters, double decay, nn::Updates& updates) {
+  if (decay <= 0) return;
+  for (const Tensor& parameter : parameters) {
+    const Tensor average = graph.variable(kAverage + parameter.node().name, parameter.shape());
+    updates.push_back({average, decay * average + (1 - decay) * parameter});
+  }
+}
+
+CommonTrainer::CommonTrainer(const MechanismKind& kind, const Setting& setting,
+                             const Recipe& recipe, uint64_t seed)
+    : kind_(kind),
+      setting_(setting),
+      recipe_(recipe),
+      seed_(seed),
+      architecture_(architecture_for(*kind.network, setting, recipe.hidden, recipe.width)) {
+  sample_.resize(static_cast<size_t>(recipe.samples * profile_size()));
+  order_.resize(static_cast<size_t>(recipe.samples));
+  if (recipe.samples > 0) setting.sample(seed, kTrainingStream, 0, recipe.samples, sample_.data());
+}
+
+void CommonTrainer::fetch_values(std::vector<float>& values) {
+  const int64_t batch = recipe_.batch, size = profile_size();
+  if (recipe_.samples == 0) {
+    setting_.sample(seed_, kTrainingStream, iteration_ * batch, batch, values.data());
+  }
+  for (int64_t k = 0; recipe_.samples > 0 && k < batch; ++k) {
+    std::copy_n(sample_.begin() + place(k) * size, size, values.begin() + k * size);
+  }
+}
+
+int64_t CommonTrainer::place(int64_t k) {
+  const int64_t at = iteration_ * recipe_.batch + k, epoch = at / recipe_.samples;
+  if (epoch != shuffled_) {
+    std::iota(order_.begin(), order_.end(), int64_t{0});
+    Rng rng(seed_, kOrderStream, static_cast<uint32_t>(epoch));
+    rng.shuffle(order_);
+    shuffled_ = epoch;
+  }
+  return order_[static_cast<size_t>(at % recipe_.samples)];
+}
+
+double CommonTrainer::rate() const {
+  const double share =
+      std::min(1.0, static_cast<double>(iteration_) / static_cast<double>(recipe_.iterations));
+  return recipe_.final_rate +
+         (recipe_.rate - recipe_.final_rate) * (1 + std::cos(std::numbers::pi * share)) / 2;
+}
+
+AscentPlan CommonTrainer::ascent_plan() const {
+  AscentPlan plan{.steps = recipe_.misreport_steps,
+                  .rate = recipe_.misreport_rate,
+                  .final_rate = recipe_.misreport_final_rate,
+                  .keep_best = recipe_.best_misreport,
+                  .low = {},
+                  .high = {},
+                  .range = {}};
+  for (int i = 0; i < setting_.bidders(); ++i) {
+    for (int j = 0; j < setting_.items(); ++j) {
+      const Interval domain = setting_.search_domain(i, j);
+      const size_t k = plan.low.size();
+      plan.low.push_back(domain.low);
+      plan.high.push_back(domain.high);
+      plan.range.push_back(architecture_.range.size() == 1 ? architecture_.range[0]
+                                                           : architecture_.range[k]);
+    }
+  }
+  return plan;
+}
+
+void CommonTrainer::note(double revenue, std::span<const float> regret, double loss) {
+  double mean = 0;
+  for (const float each : regret) mean += each / static_cast<double>(regret.size());
+  const double values[] = {revenue, mean, loss, 1.0};
+  for (size_t k = 0; k < sums_.size(); ++k) sums_[k] += values[k];
+}
+
+TrainingNumbers CommonTrainer::numbers() {
+  const double count = std::max(sums_[3], 1.0);
+  const TrainingNumbers result{sums_[0] / count, sums_[1] / count, sums_[2] / count};
+  sums_.assign(4, 0.0);
+  return result;
+}
+
+void CommonTrainer::spread(std::span<const float> values, std::vector<float>& profiles) const {
+  const int64_t size = profile_size(), n = setting_.bidders();
+  profiles.resize(values.size() * static_cast<size_t>(n));
+  auto to = profiles.begin();
+  for (auto from = values.begin(); from != values.end(); from += size) {
+    for (int64_t i = 0; i < n; ++i) to = std::copy(from, from + size, to);
+  }
+}
+
+std::vector<float> CommonTrainer::bidder_marks() const {
+  const auto n = static_cast<int64_t>(setting_.bidders());
+  std::vector<float> marks(static_cast<size_t>(recipe_.batch * n * n));
+  for (int64_t row = 0; row < recipe_.batch * n; ++row) marks[row * n + row % n] = 1;
+  return marks;
+}
+
+std::unique_ptr<Mechanism> CommonTrainer::mechanism() const {
+  Parameters parameters = network_parameters(kind_.name, setting_, architecture_);
+  const bool averaged = recipe_.averaging > 0 && iteration_ > 0;
+  const double weight = averaged ? 1 - std::pow(recipe_.averaging, iteration_) : 1.0;
+  for (const Tensor& tensor : weights_) {
+    const std::string& name = tensor.node().name;
+    std::vector<double> values = variables_->get(averaged ? kAverage + name : name);
+    for (double& value : values) value /= weight;
+    parameters.tensors[name] = {{tensor.shape().begin(), tensor.shape().end()}, std::move(values)};
+  }
+  parameters.notes["iterations"] = std::to_string(iteration_);
+  parameters.notes["seed"] = std::to_string(seed_);
+  return kind_.make(std::move(parameters));
+}
+
+void CommonTrainer::move_to(const Setting& setting) {
+  CHECK(setting.bidders() == setting_.bidders() && setting.items() == setting_.items(),
+        "a training of {} cannot move to {}", setting_.text(), setting.text());
+  setting_ = setting;
+}
+
+std::vector<StoredTensor> CommonTrainer::state() const {
+  std::vector<StoredTensor> result = variables_->stored();
+  auto& self = const_cast<CommonTrainer&>(*this);
+  for (const auto& [name, buffer] : self.buffers()) {
+    result.push_back(
+        StoredTensor::of<float>("buffer." + name, {static_cast<int64_t>(buffer->size())}, *buffer));
+  }
+  for (const auto& [name, values] : self.numbers_kept()) {
+    result.push_back(StoredTensor::of<double>("numbers." + name,
+                                              {static_cast<int64_t>(values->size())}, *values));
+  }
+  result.push_back(StoredTensor::of<double>("numbers.sums", {4}, sums_));
+  const std::vector<int64_t> at{iteration_};
+  result.push_back(StoredTensor::of<int64_t>("iteration", {1}, at));
+  return result;
+}
+
+void CommonTrainer::restore(const TensorFile& file) {
+  TensorFile variables;
+  variables.path = file.path;
+  for (const StoredTensor& tensor : file.tensors) {
+    const bool own = tensor.name.starts_with("buffer.") || tensor.name.starts_with("numbers.") ||
+                     tensor.name == "iteration";
+    if (!own) variables.tensors.push_back(tensor);
+  }
+  variables_->load(variables);
+  for (const auto& [name, buffer] : buffers()) {
+    *buffer = file.at("buffer." + name, {static_cast<int64_t>(buffer->size())}).values<float>();
+  }
+  for (const auto& [name, values] : numbers_kept()) {
+    *values = file.at("numbers." + name, {static_cast<int64_t>(values->size())}).values<double>();
+  }
+  sums_ = file.at("numbers.sums", {4}).values<double>();
+  iteration_ = file.at("iteration", {1}).values<int64_t>()[0];
+}
+
+std::unique_ptr<ResumableTrainer> resumable_trainer(std::string_view mechanism,
+                                                    const Setting& setting, const Recipe& recipe,
+                                                    uint64_t seed) {
+  const MechanismKind& kind = mechanism_kind(mechanism);
+  if (!kind.network) throw user_error("{} is computed, not trained: use auction exact", mechanism);
+  return mechanism == "algnet" ? game_trainer(kind, setting, recipe, seed)
+                               : lagrangian_trainer(kind, setting, recipe, seed);
+}
+
+std::unique_ptr<Trainer> trainer(std::string_view mechanism, const Setting& setting,
+                                 const Recipe& recipe, uint64_t seed) {
+  return resumable_trainer(mechanism, setting, recipe, seed);
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,127 @@
+// The augmented Lagrangian (thesis, ch. 4, "Optimization and training procedures"; ch. 5,
+// appendices on RegretNet, offline and online): misreports climb, the mechanism descends -revenue +
+// sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2.
+#include "auctions/training/common.h"
+#include "base/error.h"
+#include "compute/gradients.h"
+
+namespace agora::auctions {
+
+using namespace compute;
+
+namespace {
+
+class LagrangianTrainer : public CommonTrainer {
+ public:
+  LagrangianTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
+                    uint64_t seed)
+      : CommonTrainer(kind, setting, recipe, seed),
+        multipliers_(static_cast<size_t>(setting.bidders()), recipe.multiplier),
+        penalty_{recipe.penalty} {
+    const int64_t n = setting.bidders(), m = setting.items();
+    const Network network = kind.network->record(graph_, architecture_);
+    weights_ = graph_.parameters();
+
+    const MechanismStep step = mechanism_step(graph_, network, architecture_);
+    const Tensor multipliers = graph_.input("multipliers", {n});
+    const Tensor penalty = graph_.input("penalty", {});
+    const Tensor loss =
+        (-step.revenue + sum(multipliers * step.regret) + 0.5 * penalty * sum(square(step.regret)))
+            .named("loss");
+    nn::Updates updates =
+        adam(graph_, recipe.weight_decay)("adam", weights_, gradients(loss, weights_));
+    average_weights(graph_, weights_, recipe.averaging, updates);
+
+    const Tensor reports =
+        ascend(network, graph_.input("profiles", {kRows, n, m}), graph_.input("own", {kRows, n}),
+               graph_.input("start", {kRows, m}), ascent_plan());
+    variables_.emplace(graph_);
+    variables_->initialize(seed, kWeightStream);
+    climb_.emplace(graph_, *variables_, Task{{{"reports", reports}}, {}},
+                   CompileOptions{.rows = recipe.batch * n});
+    descend_.emplace(
+        graph_, *variables_,
+        Task{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
+        CompileOptions{.rows = recipe.batch});
+    climb_->set("own", std::span<const float>(bidder_marks()));
+    regret_.resize(static_cast<size_t>(n));
+    values_.resize(static_cast<size_t>(recipe.batch * n * m));
+    reports_.resize(values_.size());
+    if (recipe.samples > 0) {
+      remembered_.resize(static_cast<size_t>(recipe.samples * n * m));
+      setting.sample(seed, kMisreportStream, 0, recipe.samples, remembered_.data());
+    }
+  }
+
+  void advance(int64_t iterations) override {
+    for (int64_t k = 0; k < iterations; ++k) iterate();
+  }
+
+ private:
+  void iterate() {
+    fetch_values(values_);
+    fetch_reports();
+    spread(values_, profiles_);
+    climb_->set("profiles", std::span<const float>(profiles_));
+    climb_->set("start", std::span<const float>(reports_));
+    climb_->run();
+    climb_->read("reports", std::span<float>(reports_));
+    remember_reports();
+
+    descend_->set("values", std::span<const float>(values_));
+    descend_->set("misreports", std::span<const float>(reports_));
+    descend_->set("multipliers", std::span<const double>(multipliers_));
+    descend_->set("penalty", penalty_[0]);
+    descend_->set("rate", rate());
+    descend_->run();
+    descend_->read("regret", std::span<float>(regret_));
+    note(descend_->scalar("revenue"), regret_, descend_->scalar("loss"));
+
+    if (iteration_ % recipe_.multiplier_every == 0) {
+      for (size_t i = 0; i < regret_.size(); ++i) multipliers_[i] += penalty_[0] * regret_[i];
+    }
+    ++iteration_;
+    if (iteration_ % recipe_.penalty_every == 0) penalty_[0] += recipe_.penalty_step;
+  }
+
+  // The misreports to start from: those remembered, or drawn like values.
+  void fetch_reports() {
+    const int64_t batch = recipe_.batch, size = profile_size();
+    if (recipe_.samples == 0) {
+      setting_.sample(seed_, kMisreportStream, iteration_ * batch, batch, reports_.data());
+    }
+    for (int64_t k = 0; recipe_.samples > 0 && k < batch; ++k) {
+      std::copy_n(remembered_.begin() + place(k) * size, size, reports_.begin() + k * size);
+    }
+  }
+
+  void remember_reports() {
+    const int64_t size = profile_size();
+    for (int64_t k = 0; recipe_.samples > 0 && k < recipe_.batch; ++k) {
+      std::copy_n(reports_.begin() + k * size, size, remembered_.begin() + place(k) * size);
+    }
+  }
+
+  std::vector<std::pair<std::string, std::vector<float>*>> buffers() override {
+    if (recipe_.samples == 0) return {};
+    return {{"misreports", &remembered_}};
+  }
+  std::vector<std::pair<std::string, std::vector<double>*>> numbers_kept() override {
+    return {{"multipliers", &multipliers_}, {"penalty", &penalty_}};
+  }
+
+  std::vector<double> multipliers_, penalty_;
+  std::optional<Program> climb_, descend_;
+  std::vector<float> values_, reports_, profiles_, regret_;
+  std::vector<float> remembered_;  // (samples, n, m)
+};
+
+}  // namespace
+
+std::unique_ptr<ResumableTrainer> lagrangian_trainer(const MechanismKind& kind,
+                                                     const Setting& setting, const Recipe& recipe,
+                                                     uint64_t seed) {
+  return std::make_unique<LagrangianTrainer>(kind, setting, recipe, seed);
+}
+
+}  // namespace agora::auctions

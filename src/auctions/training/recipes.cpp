@@ -1,0 +1,125 @@
+// The hyperparameters of each training: as published, and as we found them to work best.
+#include <algorithm>
+
+#include "auctions/mechanism.h"
+#include "auctions/setting.h"
+#include "auctions/training/trainer.h"
+#include "base/error.h"
+
+namespace agora::auctions {
+namespace {
+
+bool has_size(const Setting& setting, int bidders, int items) {
+  return setting.bidders() == bidders && setting.items() == items;
+}
+
+// RegretNet as its authors run it, with their penalty for each setting.
+Recipe published_regretnet(const Setting& setting) {
+  const bool large = setting.items() >= 10 && setting.bidders() >= 3;
+  Recipe recipe{.hidden = large ? 5 : 2,
+                .width = 100,
+                .iterations = 400'000,
+                .batch = 128,
+                .samples = 640'000};
+  recipe.penalty_step = 5;
+  if (has_size(setting, 1, 2) && setting.item_symmetric()) recipe.penalty_step = 50;
+  if (has_size(setting, 1, 10)) recipe.penalty_step = 20;
+  if (has_size(setting, 3, 10)) recipe.penalty_step = 1;
+  if (has_size(setting, 5, 10)) {
+    recipe.multiplier = 1;
+    recipe.penalty = recipe.penalty_step = 0.25;
+    recipe.penalty_every = 100'000;
+  }
+  return recipe;
+}
+
+// Thesis, ch. 4, "Setup": 80 epochs of 50,000 profiles.
+Recipe published_equivariantnet(const Setting&) {
+  Recipe recipe{.hidden = 3, .width = 25, .iterations = 8'000, .batch = 500, .samples = 50'000};
+  recipe.misreport_rate = recipe.misreport_final_rate = 0.001;
+  recipe.multiplier = 5;
+  recipe.penalty = recipe.penalty_step = 1;
+  recipe.penalty_every = 200;  // two epochs
+  return recipe;
+}
+
+// Thesis, ch. 5, "Implementation and Setup".
+Recipe published_algnet(const Setting& setting) {
+  Recipe recipe{.hidden = 3, .width = 100, .iterations = 160'000, .batch = 500};
+  if (has_size(setting, 2, 2)) recipe.hidden = 4, recipe.width = 200;
+  if (has_size(setting, 3, 10)) recipe.hidden = 6;
+  if (has_size(setting, 5, 10)) recipe.hidden = 7, recipe.width = 200;
+  recipe.rate = recipe.final_rate = recipe.misreporter_rate = has_size(setting, 2, 2) ? 5e-4 : 1e-3;
+  recipe.weight_decay = 1e-2;
+  recipe.misreport_steps = 100;
+  recipe.restart_every = 800;
+  recipe.restart_until = recipe.iterations / 4;
+  return recipe;
+}
+
+Recipe best_regretnet(const Setting& setting) {
+  Recipe recipe = published_regretnet(setting);
+  recipe.iterations = 150'000;
+  recipe.final_rate = 1e-5;
+  recipe.misreport_final_rate = 0.01;
+  recipe.best_misreport = true;
+  recipe.averaging = 0.999;
+  return recipe;
+}
+
+Recipe best_equivariantnet(const Setting& setting) {
+  Recipe recipe = published_equivariantnet(setting);
+  recipe.iterations = setting.bidders() > 1 ? 6'000 : 20'000;
+  recipe.rate = 2e-3;
+  recipe.final_rate = 1e-5;
+  recipe.averaging = 0.999;
+  recipe.misreport_rate = 0.1;
+  recipe.misreport_final_rate = 0.005;
+  recipe.best_misreport = true;
+  return recipe;
+}
+
+Recipe best_algnet(const Setting& setting) {
+  Recipe recipe = published_algnet(setting);
+  recipe.hidden = 3;
+  recipe.width = 100;
+  recipe.iterations = 20'000;
+  recipe.rate = recipe.misreporter_rate = 1e-3;
+  recipe.final_rate = 1e-5;
+  recipe.weight_decay = 0;
+  recipe.averaging = 0.999;
+  recipe.misreport_steps = 5;
+  recipe.refinements = 10;
+  recipe.misreport_rate = 0.05;
+  recipe.misreport_final_rate = 0.005;
+  recipe.restart_every = 0;
+  recipe.restart_until = 0;
+  return recipe;
+}
+
+}  // namespace
+
+const std::vector<std::string>& recipe_kinds() {
+  static const std::vector<std::string> kinds{"best", "thesis"};
+  return kinds;
+}
+
+Recipe recipe(std::string_view mechanism, const Setting& setting, std::string_view kind) {
+  const MechanismKind& known = mechanism_kind(mechanism);
+  const auto& kinds = recipe_kinds();
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    throw user_error("unknown recipe '{}'{}; known: {}", kind, suggestion(kind, kinds),
+                     fmt::join(kinds, ", "));
+  }
+  const bool thesis = kind == "thesis";
+  if (mechanism == "regretnet") {
+    return thesis ? published_regretnet(setting) : best_regretnet(setting);
+  }
+  if (mechanism == "equivariantnet") {
+    return thesis ? published_equivariantnet(setting) : best_equivariantnet(setting);
+  }
+  if (mechanism == "algnet") return thesis ? published_algnet(setting) : best_algnet(setting);
+  throw user_error("{} is computed, not trained: use auction exact", known.name);
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "auctions/network.h"
+#include "auctions/setting.h"
+#include "auctions/training/trainer.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/run_folder.h"
+#include "base/signals.h"
+#include "cli/auction_market.h"
+#include "cli/verb.h"
+#include "report/run_metrics.h"
+
+namespace agora::cli {
+namespace {
+
+using auctions::Recipe;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSecondsBetweenCheckpoints = 30;
+constexpr int64_t kReports = 200;  // rows of metrics.csv
+constexpr int64_t kFewProfiles = 1000;
+
+// An option that changes one number of the recipe when it is given.
+template <typename Number>
+struct Change {
+  const char* option;
+  Number Recipe::*member;
+  const char* help;
+};
+const std::vector<Change<int>> kWholeNumbers{
+    {"--hidden", &Recipe::hidden, "Hidden layers"},
+    {"--width", &Recipe::width, "Width of a hidden layer, or channels"},
+    {"--misreport-steps", &Recipe::misreport_steps, "Steps of the search for lies per iteration"},
+    {"--refinements", &Recipe::refinements, "algnet: ascent steps after the misreporter's guess"}};
+const std::vector<Change<int64_t>> kCounts{
+    {"--iterations", &Recipe::iterations, "Updates of the mechanism"},
+    {"--batch", &Recipe::batch, "Profiles per update"},
+    {"--samples", &Recipe::samples,
+     "Train on this many fixed profiles, with remembered misreports; 0: fresh ones, online"},
+    {"--penalty-every", &Recipe::penalty_every, "Iterations between two rises of the penalty"},
+    {"--multiplier-every", &Recipe::multiplier_every, "Iterations between multiplier updates"},
+    {"--restart-every", &Recipe::restart_every, "algnet: draw the misreporter anew; 0: never"},
+    {"--restart-until", &Recipe::restart_until, "algnet: only before this iteration"}};
+const std::vector<Change<double>> kReals{
+    {"--rate", &Recipe::rate, "Learning rate at the start"},
+    {"--final-rate", &Recipe::final_rate, "Learning rate at the end"},
+    {"--weight-decay", &Recipe::weight_decay, "AdamW's decay"},
+    {"--averaging", &Recipe::averaging, "Decay of the running average of the weights; 0: none"},
+    {"--misreport-rate", &Recipe::misreport_rate, "First step of the search for lies"},
+    {"--misreport-final-rate", &Recipe::misreport_final_rate, "Its last step"},
+    {"--misreporter-rate", &Recipe::misreporter_rate, "algnet: the misreporter's learning rate"},
+    {"--multiplier", &Recipe::multiplier, "Lagrange multipliers at the start"},
+    {"--penalty", &Recipe::penalty, "Quadratic penalty at the start"},
+    {"--penalty-step", &Recipe::penalty_step, "What the penalty rises by"}};
+
+struct Settings {
+  std::string mechanism, recipe = "best", run, out;
+  auctions::AuditOptions audit{.regret_profiles = 1000};
+  std::vector<std::function<void(Recipe&)>> changes;
+};
+
+template <typename Number>
+void declare_changes(CLI::App& app, Settings& settings,
+                     const std::vector<Change<Number>>& changes) {
+  for (const Change<Number>& change : changes) {
+    auto value = std::make_shared<Number>();
+    CLI::Option* option =
+        app.add_option(change.option, *value, change.help)->check(CLI::NonNegativeNumber);
+    settings.changes.emplace_back([=](Recipe& recipe) {
+      if (option->count() > 0) recipe.*change.member = *value;
+    });
+  }
+}
+
+void check(const Recipe& recipe) {
+  const auto positive = [](const char* option, double value) {
+    if (!(value > 0)) throw user_error("{}: expected a positive number, found {}", option, value);
+  };
+  positive("--iterations", static_cast<double>(recipe.iterations));
+  positive("--batch", static_cast<double>(recipe.batch));
+  positive("--hidden", recipe.hidden);
+  positive("--width", recipe.width);
+  positive("--misreport-steps", recipe.misreport_steps);
+  positive("--misreport-rate", recipe.misreport_rate);
+  positive("--misreport-final-rate", recipe.misreport_final_rate);
+  positive("--penalty-every", static_cast<double>(recipe.penalty_every));
+  positive("--multiplier-every", static_cast<double>(recipe.multiplier_every));
+  if (recipe.averaging >= 1) {
+    throw user_error("--averaging: expected a number below 1, found {}", recipe.averaging);
+  }
+}
+
+void train(auctions::ResumableTrainer& trainer, const Recipe& recipe, int bidders,
+           RunFolder* folder) {
+  Progress progress("train", recipe.iterations, "iterations", trainer.iteration());
+  const int64_t every = std::max<int64_t>(1, recipe.iterations / kReports);
+  std::optional<report::RunMetrics> metrics;
+  if (folder != nullptr && trainer.iteration() < recipe.iterations) metrics.emplace(*folder);
+  auto saved = Clock::now();
+  while (trainer.iteration() < recipe.iterations) {
+    const int64_t to_report = every - trainer.iteration() % every;
+    const int64_t left = recipe.iterations - trainer.iteration();
+    const int64_t count = std::min({to_report, left, int64_t{50}});
+    trainer.advance(count);
+    const bool last = count == left;
+    if (count == to_report || last) {
+      const auctions::TrainingNumbers numbers = trainer.numbers();
+      const double p_star = auctions::p_star(numbers.revenue, numbers.regret * bidders);
+      if (metrics) {
+        metrics->record(trainer.iteration(), "revenue", numbers.revenue);
+        metrics->record(trainer.iteration(), "regret", numbers.regret);
+        metrics->record(trainer.iteration(), "p_star", p_star);
+        metrics->record(trainer.iteration(), "loss", numbers.loss);
+      }
+      progress.update(trainer.iteration(), fmt::format("revenue {:.4f}  regret {:.5f}  P* {:.4f}",
+                                                       numbers.revenue, numbers.regret, p_star));
+    }
+    const auto now = Clock::now();
+    const bool due =
+        std::chrono::duration<double>(now - saved).count() > kSecondsBetweenCheckpoints;
+    if (folder != nullptr && (due || last || stop_requested())) {
+      folder->save(trainer.iteration(), trainer.state());
+      saved = now;
+    }
+    if (!last) throw_if_stopped();
+  }
+}
+
+void run(const std::shared_ptr<Market>& market, const Settings& settings, const Common& common) {
+  const auctions::Setting setting = market->read();
+  Recipe recipe = auctions::recipe(settings.mechanism, setting, settings.recipe);
+  for (const auto& change : settings.changes) change(recipe);
+  check(recipe);
+  if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
+    fmt::print(stderr, "agora: warning: only {} profiles to learn from\n",
+               table->design_profiles());
+  }
+  const auto trainer =
+      auctions::resumable_trainer(settings.mechanism, setting, recipe, common.seed);
+  std::optional<RunFolder> folder;
+  std::string file = settings.out;
+  if (!settings.run.empty()) {
+    folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
+    folder->keep_last(1);
+    if (const auto checkpoint = folder->latest()) trainer->restore(checkpoint->tensors);
+    if (file.empty()) file = (folder->path() / "mechanism.safetensors").string();
+  }
+  const auto began = Clock::now();
+  train(*trainer, recipe, setting.bidders(), folder ? &*folder : nullptr);
+  const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  const auto mechanism = trainer->mechanism();
+  auctions::save(*mechanism, file);
+  fmt::print(stderr, "{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds),
+             file);
+  auctions::AuditOptions how = settings.audit;
+  how.seed = common.seed;
+  const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
+  Json result = audit_json(*mechanism, setting, audit);
+  result["run"] = settings.run.empty() ? Json(nullptr) : Json(settings.run);
+  result["file"] = file;
+  result["iterations"] = recipe.iterations;
+  result["training_seconds"] = seconds;
+  if (folder && !folder->finished()) folder->finish(result);
+  common.json ? print_json(result) : print_audit(common, *mechanism, setting, audit);
+}
+
+}  // namespace
+
+Verb entry_auction_train() {
+  return {
+      .name = "auction train",
+      .summary = "Learn a mechanism: regretnet, equivariantnet or algnet",
+      .example =
+          "agora auction train regretnet --setting 1x2 --iterations 200 --regret-profiles 20 "
+          "--run runs/regretnet-1x2",
+      .declare = [](CLI::App& app) {
+        auto settings = std::make_shared<Settings>();
+        auto market = declare_market(app);
+        std::vector<std::string> names;
+        for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
+          if (kind.network) names.push_back(kind.name);
+        }
+        app.add_option("mechanism", settings->mechanism,
+                       fmt::format("One of {}", fmt::join(names, ", ")))
+            ->required();
+        app.add_option("--recipe", settings->recipe,
+                       "best: what works best here; thesis: as published")
+            ->capture_default_str();
+        app.add_option("--run", settings->run, "Keep everything in this folder; goes on there");
+        app.add_option("--out", settings->out, "Write the mechanism to this file");
+        app.add_option("--profiles", settings->audit.profiles, "Profiles of the audit at the end")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str();
+        app.add_option("--regret-profiles", settings->audit.regret_profiles,
+                       "Profiles in which that audit looks for lies; 0: none")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
+        declare_changes(app, *settings, kCounts);
+        declare_changes(app, *settings, kWholeNumbers);
+        declare_changes(app, *settings, kReals);
+        return [=](const Common& common) {
+          if (settings->run.empty() && settings->out.empty()) {
+            throw user_error("expected --run FOLDER or --out FILE: where should the mechanism go?");
+          }
+          run(market, *settings, common);
+        };
+      }};
+}
+
+}  // namespace agora::cli
