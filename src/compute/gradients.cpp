@@ -208,6 +208,12 @@ class Backward {
       case Op::kMatmul:
         matmul_gradient(node, in(0), in(1), g);
         break;
+      case Op::kReflect:
+        to(0, [&] { return reflect(broadcast(g, node.shape), node.ints); });
+        break;
+      case Op::kBlockMatmul:
+        block_matmul_gradient(node, g);
+        break;
       case Op::kOuter:  // (k, n) = sum of x (k) dy (n)
         to(0, [&] { return matmul(in(1), transpose(g)); });
         to(1, [&] { return matmul(in(0), g); });
@@ -259,6 +265,30 @@ class Backward {
     const Tensor flat_x = reshape(x, {feature_count(x.shape()) / in, in});
     const Tensor flat_g = reshape(g, {feature_count(g.shape()) / out, out});
     give(w.id, matmul(transpose(flat_x), flat_g));
+  }
+
+  void block_matmul_gradient(const Node& node, Tensor g) {
+    g = broadcast(g, node.shape);
+    const auto in = [&](size_t k) { return Tensor{&graph_, node.inputs[k]}; };
+    const Tensor x = in(0);
+    if (wants(x.id)) {
+      give(x.id, matmul_by_block(
+                     g, {transpose(in(1)), transpose(in(2)), transpose(in(3)), transpose(in(4))}));
+    }
+    const auto block = [&](Tensor it, size_t k) {
+      const bool rest_of_rows = k >= 2, rest_of_columns = k % 2 == 1;
+      it = slice(it, -3, rest_of_rows ? 1 : 0, rest_of_rows ? it.size(-3) : 1);
+      return slice(it, -2, rest_of_columns ? 1 : 0, rest_of_columns ? it.size(-2) : 1);
+    };
+    for (size_t k = 0; k < 4; ++k) {
+      const Tensor w = in(k + 1);
+      const bool empty = (k >= 2 && x.size(-3) == 1) || (k % 2 == 1 && x.size(-2) == 1);
+      if (empty || !wants(w.id)) continue;
+      give(w.id,
+           graph_.add(
+               {.op = Op::kOuter, .inputs = {block(x, k).id, block(g, k).id}, .shape = w.shape()}));
+    }
+    if (node.inputs.size() == 6 && wants(node.inputs[5])) give(node.inputs[5], block(g, 0));
   }
 
   static std::vector<int64_t> inverse(const std::vector<int64_t>& order) {

@@ -110,8 +110,12 @@ const char* op_name(Op op) {
       return "softmax";
     case Op::kLogSoftmax:
       return "log_softmax";
+    case Op::kReflect:
+      return "reflect";
     case Op::kMatmul:
       return "matmul";
+    case Op::kBlockMatmul:
+      return "matmul_by_block";
     case Op::kOuter:
       return "outer";
     case Op::kConv:

@@ -68,9 +68,11 @@ enum class Op : uint8_t {
   kSumRows,     // row-local to shared
   kSoftmax,     // ints: axis
   kLogSoftmax,  // ints: axis
+  kReflect,     // ints: feature axes
   // Products.
-  kMatmul,  // (..., k) x shared (k, n)
-  kOuter,   // (rows, s..., k), (rows, s..., n) -> shared (k, n): summed over rows and s
+  kMatmul,       // (..., k) x shared (k, n)
+  kOuter,        // (rows, s..., k), (rows, s..., n) -> shared (k, n): summed over rows and s
+  kBlockMatmul,  // inputs: x (rows, s..., a, b, k), four weights (k, n), perhaps a bias (n)
   // Images: (rows, height, width, channels).
   kConv,          // inputs: x, w (3, 3, in, out)
   kConvInput,     // inputs: dy, w

@@ -7,10 +7,6 @@
 namespace agora::compute {
 namespace {
 
-bool is_activation(Op op) {
-  return op == Op::kTanh || op == Op::kSigmoid || op == Op::kRelu || op == Op::kSoftplus;
-}
-
 std::vector<int64_t> dense_strides(const Shape& shape) {
   std::vector<int64_t> strides(shape.size());
   int64_t stride = 1;
@@ -52,6 +48,8 @@ Lowering::Lowering(Plan& plan, const PlanRequest& request)
   uses_.resize(count);
   fused_into_.assign(count, -1);
   chain_start_.assign(count, -1);
+  slope_of_.assign(count, -1);
+  reflected_.assign(count, -1);
   variable_.assign(count, -1);
 }
 
@@ -62,6 +60,7 @@ void Lowering::run() {
   for (const auto& [name, id] : request_.outputs) ++uses_[static_cast<size_t>(id)];
   for (const auto& [variable, id] : request_.updates) ++uses_[static_cast<size_t>(id)];
   find_epilogues();
+  find_reflections();
   plan_.phases.resize(static_cast<size_t>(schedule_.stages));
   for (phase_ = 0; phase_ < schedule_.stages; ++phase_) {
     std::vector<int32_t> shared, rows;
@@ -82,50 +81,6 @@ void Lowering::run() {
   }
   emit_outputs();
   emit_updates();
-}
-
-// Finds matmul -> sums -> activation where nobody else looks at what is in between.
-void Lowering::find_epilogues() {
-  std::vector<int32_t> user(static_cast<size_t>(graph_.size()), -1);
-  for (int32_t id = 0; id < graph_.size(); ++id) {
-    for (const int32_t input : graph_.node(id).inputs) user[static_cast<size_t>(input)] = id;
-  }
-  for (int32_t id = 0; id < graph_.size(); ++id) {
-    const Node& matmul = graph_.node(id);
-    if (matmul.op != Op::kMatmul || !is_row_local(matmul.shape)) continue;
-    const auto only_user = [&](int32_t of) -> const Node* {
-      const int32_t next = user[static_cast<size_t>(of)];
-      if (uses_[static_cast<size_t>(of)] != 1 || next < 0) return nullptr;
-      if (fused_into_[static_cast<size_t>(next)] >= 0) return nullptr;  // of another product
-      const Node& node = graph_.node(next);
-      return node.shape == matmul.shape ? &node : nullptr;
-    };
-    const auto step_on = [&](int32_t& at) { at = user[static_cast<size_t>(at)]; };
-    // Sums before the activation: one bias, and row-local tensors, which the product starts from.
-    int32_t last = id, with_addends = id;
-    bool bias = false, addends = false;
-    while (const Node* sum = only_user(with_addends)) {
-      if (sum->op != Op::kAdd) break;
-      const Node& other =
-          graph_.node(sum->inputs[0] == with_addends ? sum->inputs[1] : sum->inputs[0]);
-      const bool is_bias = !is_row_local(other.shape) && !other.shape.empty() &&
-                           other.shape.back() == matmul.shape.back() &&
-                           feature_count(other.shape) == other.shape.back() &&
-                           !(other.op == Op::kConstant && other.data.size() == 1);
-      if (is_bias ? bias : !is_row_local(other.shape)) break;
-      (is_bias ? bias : addends) = true;
-      step_on(with_addends);
-      if (!addends) last = with_addends;
-    }
-    if (const Node* next = only_user(with_addends); next != nullptr && is_activation(next->op)) {
-      last = with_addends;
-      step_on(last);
-    }
-    for (int32_t step = id; step != last; step = user[static_cast<size_t>(step)]) {
-      fused_into_[static_cast<size_t>(step)] = last;
-    }
-    chain_start_[static_cast<size_t>(last)] = id;
-  }
 }
 
 // Per node the first step that needs it: elementwise nodes and views wait for their users, so that
@@ -210,7 +165,8 @@ void Lowering::emit(int32_t id) {
   const Node& node = graph_.node(id);
   if (fused_into_[at] >= 0) return;
   if (chain_start_[at] >= 0) {
-    emit_matmul(id);
+    const bool reflects = graph_.node(chain_start_[at]).op == Op::kReflect;
+    reflects ? emit_reflect(id) : emit_matmul(id);
   } else if (node.op == Op::kLoopResult || node.op == Op::kLoopState || node.op == Op::kLoopStep) {
     CHECK(known_[at], "{} before its loop", graph_.describe(id));
   } else if (node.inputs.empty()) {

@@ -5,7 +5,7 @@
 namespace agora::compute {
 
 // Turns the nodes of a plan's graph into steps: views cost nothing, elementwise chains of one
-// shape become one group, bias and activation go into their matmul.
+// shape become one group, bias and activation go into their matmul (fuse.cpp).
 class Lowering {
  public:
   Lowering(Plan& plan, const PlanRequest& request);
@@ -13,12 +13,15 @@ class Lowering {
 
  private:
   void find_epilogues();
+  void find_reflections();
   std::vector<int32_t> first_needs(const std::vector<int32_t>& nodes) const;
   void emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& steps, int32_t loop);
   void emit(int32_t id);
   void emit_loop(int32_t loop);
   void emit_elementwise(int32_t id);
   void emit_matmul(int32_t id);
+  void emit_block_matmul(int32_t id);
+  void emit_reflect(int32_t id);
   void emit_concat(int32_t id);
   void emit_operation(int32_t id);
   void emit_outputs();
@@ -47,7 +50,9 @@ class Lowering {
   std::vector<bool> pending_;  // in the list being emitted, not done yet
   std::vector<int32_t> uses_;
   std::vector<int32_t> fused_into_;   // a matmul or its bias: the last node of the chain
-  std::vector<int32_t> chain_start_;  // the last node of a chain: its matmul
+  std::vector<int32_t> chain_start_;  // the last node of a chain: its matmul or reflection
+  std::vector<int32_t> slope_of_;     // the last node of a chain: the tanh it takes the slope of
+  std::vector<int32_t> reflected_;    // the last node of a chain: its reflection
   std::vector<int32_t> variable_;     // per node: index in plan.variables
   std::vector<Step>* steps_ = nullptr;
   std::vector<Step>* prologue_ = nullptr;

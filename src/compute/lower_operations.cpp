@@ -46,6 +46,54 @@ void Lowering::emit_matmul(int32_t id) {
   push(std::move(step));
 }
 
+// Up to four products, each of a block of x into the same block of the result.
+void Lowering::emit_block_matmul(int32_t id) {
+  const Node& node = graph_.node(id);
+  const View x = in_memory(view(node.inputs[0]), true, false);
+  std::vector<View> weights;
+  for (size_t k = 1; k < node.inputs.size(); ++k) {
+    weights.push_back(in_memory(view(node.inputs[k]), false, k == 5));
+  }
+  const View y = new_tensor(id);
+  const auto block = [](View it, size_t k) {
+    const size_t row_axis = it.shape.size() - 3, column_axis = it.shape.size() - 2;
+    for (const auto& [axis, rest] : {std::pair{row_axis, k >= 2}, {column_axis, k % 2 == 1}}) {
+      if (rest) it.offset += it.strides[axis];
+      it.shape[axis] = rest ? it.shape[axis] - 1 : 1;
+    }
+    return it;
+  };
+  for (size_t k = 0; k < 4; ++k) {
+    const View from = block(x, k);
+    if (from.count() == 0) continue;
+    Step step{.op = Op::kMatmul, .node = id, .inputs = {from, weights[k]}};
+    step.outputs = {block(y, k)};
+    step.bias = k == 0 && weights.size() == 5;
+    if (step.bias) step.inputs.push_back(weights[4]);
+    push(std::move(step));
+  }
+}
+
+// One pass: reflect; tanh, or times the slope 1 - y^2 of a tanh; reflect again.
+void Lowering::emit_reflect(int32_t id) {
+  const size_t at = static_cast<size_t>(id);
+  const Node& start = graph_.node(chain_start_[at]);
+  Step step{.op = Op::kReflect, .node = id, .ints = start.ints};
+  for (int64_t& axis : step.ints) --axis;  // feature axes from here on
+  step.inputs.push_back(in_memory(view(start.inputs[0]), true, true));
+  if (slope_of_[at] >= 0) {
+    step.inputs.push_back(in_memory(view(slope_of_[at]), true, true));
+  } else if (chain_start_[at] != id) {
+    step.activation = Op::kTanh;
+  }
+  step.outputs.push_back(new_tensor(id));
+  if (reflected_[at] >= 0) {
+    step.outputs.push_back(new_tensor(reflected_[at]));
+    if (uses_[at] == 1) step.outputs[0].buffer = -1;  // only the reflection reads it
+  }
+  push(std::move(step));
+}
+
 // A group that writes the sum of views, each repeated to the shape of `to`.
 Step Lowering::sum_of(const std::vector<View>& terms, const View& to, int32_t node) {
   Step group{.kind = StepKind::kElementwise, .node = node};
@@ -91,6 +139,9 @@ void Lowering::emit_operation(int32_t id) {
     step.inputs.push_back(in_memory(view(node.inputs[k]), with_rows, dense));
   };
   switch (node.op) {
+    case Op::kBlockMatmul:
+      emit_block_matmul(id);
+      return;
     case Op::kConcat:
     case Op::kPad:
       emit_concat(id);

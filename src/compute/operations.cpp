@@ -207,6 +207,17 @@ Tensor max(Tensor x, const std::vector<int64_t>& axes, Keep keep) {
 Tensor sum(Tensor x) { return sum(x, all_axes(x)); }
 Tensor mean(Tensor x) { return mean(x, all_axes(x)); }
 
+Tensor reflect(Tensor x, const std::vector<int64_t>& axes) {
+  const Axes at = checked_axes("reflect", x, axes);
+  const bool neighbours = at.features.size() == 2 && at.features[0] + 1 == at.features[1];
+  if (at.rows || !x.row_local() || (at.features.size() != 1 && !neighbours)) {
+    throw user_error("reflect: [{}] of shape {} is not one feature axis or two neighbouring ones",
+                     fmt::join(axes, ", "), to_string(x.shape()));
+  }
+  return x.graph->add(
+      {.op = Op::kReflect, .inputs = {x.id}, .shape = x.shape(), .ints = at.features});
+}
+
 Tensor broadcast(Tensor x, const Shape& shape) {
   if (x.shape() == shape) return x;
   if (broadcast_shapes("broadcast", x.shape(), shape) != shape) {
@@ -370,6 +381,23 @@ Tensor matmul(Tensor x, Tensor w) {
 }
 
 Tensor matmul(Tensor x, Tensor w, Tensor b) { return matmul(x, w) + b; }
+
+Tensor matmul_by_block(Tensor x, const std::array<Tensor, 4>& w, Tensor bias) {
+  Node node{.op = Op::kBlockMatmul, .inputs = {x.id}, .shape = x.shape()};
+  const auto fits = [&](Tensor it, const Shape& shape) {
+    check_same_graph("matmul_by_block", x, it);
+    if (!x.row_local() || x.rank() < 4 || it.shape() != shape) {
+      throw mismatch("matmul_by_block", x.shape(), it.shape(),
+                     "are not (rows, ..., a, b, k) and weights (k, n) with a bias (n)");
+    }
+    node.inputs.push_back(it.id);
+  };
+  const int64_t out = w[0].rank() == 2 ? w[0].size(1) : 0;
+  for (const Tensor it : w) fits(it, {x.size(-1), out});
+  if (bias.graph != nullptr) fits(bias, {out});
+  node.shape.back() = out;
+  return x.graph->add(std::move(node));
+}
 
 Tensor conv3x3(Tensor x, Tensor w) {
   check_same_graph("conv3x3", x, w);

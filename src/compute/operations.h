@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "compute/graph.h"
 
 // What can be recorded. Row-local tensors broadcast along their feature axes as in NumPy, with
@@ -43,6 +45,11 @@ Tensor relu(Tensor x);
 Tensor softmax(Tensor x, int64_t axis);
 Tensor log_softmax(Tensor x, int64_t axis);
 
+// Along one axis, or two neighbouring ones, of a row-local tensor: the reflection that exchanges
+// the first unit vector and the direction of the mean. Entry 0 becomes sqrt(size) times the mean,
+// the others the deviations from it in an orthonormal basis. It is its own inverse and gradient.
+Tensor reflect(Tensor x, const std::vector<int64_t>& axes);
+
 enum class Keep : bool { kNo, kYes };  // whether a reduced axis stays with size 1
 Tensor sum(Tensor x);                  // over all axes, rows too: a shared scalar
 Tensor mean(Tensor x);
@@ -65,6 +72,10 @@ Tensor stop_gradient(Tensor x);
 
 Tensor matmul(Tensor x, Tensor w);            // (..., k) x (k, n) -> (..., n)
 Tensor matmul(Tensor x, Tensor w, Tensor b);  // + (n)
+// The blocks of x (rows, ..., a, b, k) times a weight each: entry (0, 0) and w[0], the rest of the
+// first row and w[1], the rest of the first column and w[2], all others and w[3]. The bias goes to
+// entry (0, 0).
+Tensor matmul_by_block(Tensor x, const std::array<Tensor, 4>& w, Tensor bias = {});
 
 Tensor conv3x3(Tensor x, Tensor w);  // (rows, h, w, c) * (3, 3, c, c'), zero padding
 Tensor max_pool(Tensor x);           // 3x3, stride 2, padding 1

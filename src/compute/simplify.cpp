@@ -224,6 +224,13 @@ class Rewriter {
         if (constant) return uniform(it.op == Op::kSum ? value * count : value, it.shape);
         break;
       }
+      case Op::kReflect: {
+        std::erase_if(it.ints,
+                      [&](int64_t axis) { return it.shape[static_cast<size_t>(axis)] == 1; });
+        if (it.ints.empty()) return it.inputs[0];
+        if (in(0).op == Op::kReflect && in(0).ints == it.ints) return in(0).inputs[0];
+        break;
+      }
       case Op::kSoftmax:
       case Op::kLogSoftmax:
         if (it.shape[static_cast<size_t>(it.ints[0])] == 1) {

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace agora::nn {
-
-using compute::Keep;
 
 Dense::Dense(Graph& graph, std::string_view name, int64_t in, int64_t out,
              const Initializer& initial)
@@ -39,13 +39,18 @@ Exchangeable::Exchangeable(Graph& graph, std::string_view name, int64_t in, int6
   bias = graph.parameter(fmt::format("{}.bias", name), {out});
 }
 
+// own x + column (mean over bidders) + row (mean over items) + total (mean over both) + bias acts
+// on each part of x by one matrix: on the total mean by the sum of all four, on the items'
+// deviations from it by own + column, on the bidders' by own + row, on the rest by own. Reflected,
+// these parts are blocks, and the layer needs n m products instead of (n + 1) (m + 1).
 Tensor Exchangeable::operator()(Tensor x) const {
-  const Tensor over_bidders = mean(x, {-3}, Keep::kYes);          // (rows, 1, m, in)
-  const Tensor over_items = mean(x, {-2}, Keep::kYes);            // (rows, n, 1, in)
-  const Tensor over_both = mean(over_bidders, {-2}, Keep::kYes);  // (rows, 1, 1, in)
-  // Small terms first: fewer additions at full size, and fewer sums in the gradient.
-  const Tensor by_bidder = matmul(over_items, row) + matmul(over_both, total, bias);
-  return matmul(x, own) + (matmul(over_bidders, column) + by_bidder);
+  const std::vector<int64_t> cells{-3, -2};  // of (rows, ..., n, m, in)
+  const Tensor of_items = own + column, of_bidders = own + row;
+  const Tensor of_mean = of_items + (row + total);
+  const double size = std::sqrt(static_cast<double>(x.size(-3) * x.size(-2)));
+  const Tensor parts =
+      matmul_by_block(reflect(x, cells), {of_mean, of_items, of_bidders, own}, bias * size);
+  return reflect(parts, cells);
 }
 
 ExchangeableNet::ExchangeableNet(Graph& graph, std::string_view name,

@@ -276,6 +276,14 @@ std::function<Values(std::vector<Array>&, int64_t)> each(std::vector<int64_t> si
   };
 }
 
+// Entry (i, j) of the reflection I - 2 v v^T / v^T v with v = e_0 - (1, ..., 1) / sqrt(size).
+double reflection(int64_t size, int64_t i, int64_t j) {
+  const double mean = 1 / std::sqrt(double(size));
+  const auto v = [&](int64_t k) { return (k == 0 ? 1.0 : 0.0) - mean; };
+  const double squared = 2 - 2 * mean;
+  return (i == j ? 1.0 : 0.0) - (size == 1 ? 0.0 : 2 * v(i) * v(j) / squared);
+}
+
 using At = const std::vector<int64_t>&;
 using Arrays = std::vector<Array>&;
 
@@ -454,6 +462,57 @@ std::vector<Case> cases() {
                      double total = x[2]({i[1]});
                      for (int64_t j = 0; j < k; ++j) total += x[0]({r, i[0], j}) * x[1]({j, i[1]});
                      return std::tanh(total);
+                   })});
+  }
+  for (const auto& [name, n, m] : {std::tuple{"reflect_3_by_2", 3, 2},
+                                   {"reflect_7_by_1", 7, 1},
+                                   {"reflect_1_by_5", 1, 5},
+                                   {"reflect_6_by_4", 6, 4}}) {
+    all.push_back(
+        {name,
+         {{{kRows, n, m, 3}, -2, 2}},
+         [](const Tensors& x) {
+           return reflect(x[0], {1, 2});
+         },
+         each({n, m, 3}, [n = n, m = m](Arrays x, int64_t r, At i) {
+           double sum = 0;
+           for (int64_t a = 0; a < n; ++a) {
+             for (int64_t b = 0; b < m; ++b) {
+               sum += reflection(n, i[0], a) * reflection(m, i[1], b) * x[0]({r, a, b, i[2]});
+             }
+           }
+           return sum;
+         })});
+  }
+  all.push_back({"reflect_tanh_reflect",  // one pass, and so is its gradient
+                 {{{kRows, 2, 3, 2}, -2, 2}},
+                 [](const Tensors& x) {
+                   return reflect(tanh(reflect(x[0], {1, 2})), {1, 2});
+                 },
+                 nullptr});
+  all.push_back({"reflect_one_axis",
+                 {{{kRows, 4, 2}, -2, 2}},
+                 [](const Tensors& x) { return tanh(reflect(x[0], {1})); },
+                 each({4, 2}, [](Arrays x, int64_t r, At i) {
+                   double sum = 0;
+                   for (int64_t a = 0; a < 4; ++a)
+                     sum += reflection(4, i[0], a) * x[0]({r, a, i[1]});
+                   return std::tanh(sum);
+                 })});
+  for (const auto& [name, n, m] :
+       {std::tuple{"blocks_3_by_2", 3, 2}, {"blocks_1_by_4", 1, 4}, {"blocks_2_by_1", 2, 1}}) {
+    const Argument weight{{4, 3}, -1, 1, true};
+    all.push_back({name,
+                   {{{kRows, n, m, 4}}, weight, weight, weight, weight, {{3}, -1, 1, true}},
+                   [](const Tensors& x) {
+                     return matmul_by_block(x[0], {x[1], x[2], x[3], x[4]}, x[5]);
+                   },
+                   each({n, m, 3}, [](Arrays x, int64_t r, At i) {
+                     const size_t w = 1 + (i[0] > 0 ? 2u : 0u) + (i[1] > 0 ? 1u : 0u);
+                     double sum = w == 1 ? x[5]({i[2]}) : 0.0;
+                     for (int64_t k = 0; k < 4; ++k)
+                       sum += x[0]({r, i[0], i[1], k}) * x[w]({k, i[2]});
+                     return sum;
                    })});
   }
   all.push_back({"matmul_of_views",  // a transposed input and a transposed weight

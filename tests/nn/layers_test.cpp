@@ -39,7 +39,7 @@ class Function {
     program_->read("y", std::span<double>(y));
     return y;
   }
-  const compute::Variables& variables() const { return *variables_; }
+  compute::Variables& variables() { return *variables_; }
 
  private:
   Graph graph_;
@@ -69,6 +69,37 @@ TEST(Layers, ExchangeableNetCommutesWithPermutations) {
   const auto x = random_values(n * m);
   const auto expected = reversed(net(x), n, m), got = net(reversed(x, n, m));
   for (size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], expected[k], 1e-12);
+}
+
+// Thesis, appendix of ch. 4: own, mean over bidders, over items, over both, bias.
+TEST(Layers, ExchangeableIsTheSumOfItsFourTerms) {
+  const int64_t n = 4, m = 3, in = 2, out = 5;
+  Function layer({kRows, n, m, in}, 1,
+                 [&](Graph& graph, Tensor x) { return Exchangeable(graph, "layer", in, out)(x); });
+  const auto bias = random_values(out);
+  layer.variables().set("layer.bias", std::span<const double>(bias));
+  const auto x = random_values(n * m * in);
+  const auto y = layer(x);
+  const auto at = [&](int64_t i, int64_t j, int64_t k) { return x[(i * m + j) * in + k]; };
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      for (int64_t o = 0; o < out; ++o) {
+        double expected = bias[o];
+        for (int64_t k = 0; k < in; ++k) {
+          double over_bidders = 0, over_items = 0, over_both = 0;
+          for (int64_t a = 0; a < n; ++a) over_bidders += at(a, j, k) / n;
+          for (int64_t b = 0; b < m; ++b) over_items += at(i, b, k) / m;
+          for (int64_t a = 0; a < n * m; ++a) over_both += x[a * in + k] / (n * m);
+          const auto weight = [&](const char* name) {
+            return layer.variables().get(name)[k * out + o];
+          };
+          expected += at(i, j, k) * weight("layer.own") + over_bidders * weight("layer.column") +
+                      over_items * weight("layer.row") + over_both * weight("layer.total");
+        }
+        ASSERT_NEAR(y[(i * m + j) * out + o], expected, 1e-12);
+      }
+    }
+  }
 }
 
 // The same weights serve any number of bidders and items; with one of each all means coincide.

@@ -201,8 +201,8 @@ class CpuExecutor final : public Executor {
       case StepKind::kOperation:
         it.operation = make_operation<Real>(plan_, step, lanes_);
         workspace_ = std::max(workspace_, it.operation->workspace());
-        if (step.outputs[0].rows) {
-          const View& y = step.outputs[0];
+        for (const View& y : step.outputs) {
+          if (!y.rows || y.buffer < 0) continue;
           it.checked.emplace_back(place_of(plan_, y, lanes_),
                                   offsets_of(y.shape, y.strides, lanes_));
         }

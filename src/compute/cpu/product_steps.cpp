@@ -41,7 +41,8 @@ class Matmul final : public Runnable<Real> {
         w_(place_of(plan, step.inputs[1], lanes)),
         y_(place_of(plan, step.outputs[0], lanes)),
         has_bias_(step.bias),
-        outer_(outer_offsets(step.inputs[0], lanes)) {
+        x_outer_(outer_offsets(step.inputs[0], lanes)),
+        y_outer_(outer_offsets(step.outputs[0], lanes)) {
     if (has_bias_) bias_ = place_of(plan, step.inputs[2], lanes);
     const View &x = step.inputs[0], &w = step.inputs[1];
     job_.x_stride = last_stride(x, lanes);
@@ -57,7 +58,7 @@ class Matmul final : public Runnable<Real> {
   void run(const Context<Real>& context) const override { run_all(nullptr, context); }
   // Position by position, so that the start is still in L1.
   void run_from(const Group<Real>& start, const Context<Real>& context) const override {
-    const int64_t positions = static_cast<int64_t>(outer_.size());
+    const int64_t positions = static_cast<int64_t>(x_outer_.size());
     const bool aligned =
         start.features() == job_.out && start.chunks() == positions * start.feature_chunks();
     if (!aligned) start.run(context);
@@ -71,22 +72,21 @@ class Matmul final : public Runnable<Real> {
     Real* const y = context.at(y_);
     job.w = context.at(w_);
     job.bias = has_bias_ ? context.at(bias_) : nullptr;
-    const int64_t size = job.out * job.lanes;
-    for (size_t k = 0; k < outer_.size(); ++k) {
-      const int64_t position = static_cast<int64_t>(k);
+    for (size_t k = 0; k < x_outer_.size(); ++k) {
       if (start != nullptr) {
+        const int64_t position = static_cast<int64_t>(k);
         const int64_t chunks = start->feature_chunks();
         start->run(context, position * chunks, (position + 1) * chunks);
       }
-      job.x = x + outer_[k];
-      job.y = y + position * size;
+      job.x = x + x_outer_[k];
+      job.y = y + y_outer_[k];
       tile_matmul(job);
     }
   }
 
   Place x_, w_, bias_, y_;
   bool has_bias_;
-  std::vector<int64_t> outer_;
+  std::vector<int64_t> x_outer_, y_outer_;
   TileMatmul<Real> job_{};
 };
 

@@ -310,6 +310,8 @@ std::unique_ptr<Runnable<Real>> make_operation(const Plan& plan, const Step& ste
     case Op::kSoftmax:
     case Op::kLogSoftmax:
       return std::make_unique<Softmax<Real>>(plan, step, lanes);
+    case Op::kReflect:
+      return make_reflect<Real>(plan, step, lanes);
     case Op::kSumRows:
       return std::make_unique<SumRows<Real>>(plan, step, lanes);
     case Op::kGather:

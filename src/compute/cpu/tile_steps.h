@@ -36,6 +36,10 @@ std::vector<int64_t> all_offsets(const View& view, int64_t lanes);
 template <typename Real>
 std::unique_ptr<Runnable<Real>> make_product(const Plan& plan, const Step& step, int64_t lanes);
 
+// Reflections with what is fused to them. In reflect.cpp.
+template <typename Real>
+std::unique_ptr<Runnable<Real>> make_reflect(const Plan& plan, const Step& step, int64_t lanes);
+
 // Everything but groups, loops, loads and stores.
 template <typename Real>
 std::unique_ptr<Runnable<Real>> make_operation(const Plan& plan, const Step& step, int64_t lanes);
