@@ -25,14 +25,6 @@ if(CLP_FOUND)
   set(AGORA_HAS_CLP 1)
 endif()
 
-# Debian's own package file for oneDNN demands OpenCL, which the CPU needs not.
-find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
-find_library(DNNL_LIBRARY dnnl)
-set(AGORA_HAS_ONEDNN 0)
-if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
-  set(AGORA_HAS_ONEDNN 1)
-endif()
-
 # Looked up when a report is written; scripts/bootstrap puts it there.
 set(AGORA_PLOTLY_JS ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js CACHE FILEPATH
     "plotly.js for interactive reports")

@@ -164,7 +164,8 @@ void Program::run() {
   for (size_t k = 0; k < state.plan.outputs.size(); ++k) {
     const PlannedOutput& output = state.plan.outputs[k];
     if (!output.shape.empty() || std::isfinite(state.executor->scalar(k))) continue;
-    const double value = state.executor->scalar(k);
+    double value = state.executor->scalar(k);
+    if (std::isnan(value)) value = std::abs(value);  // a NaN has no sign worth printing
     const auto node = state.executor->first_non_finite(state.rows);
     throw user_error("output '{}' is {}: the first non-finite value is that of {}", output.name,
                      value, node ? state.plan.graph->describe(*node) : "an input or variable");

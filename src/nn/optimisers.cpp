@@ -34,6 +34,17 @@ Schedule linear_rate(double from, double to, double steps) {
   return [=](Tensor made) { return from + (to - from) * minimum(made / steps, 1.0); };
 }
 
+Schedule cosine_rate(double from, double to, double steps) {
+  return [=](Tensor made) {
+    // (1 + cos(pi t)) / 2 = cos(pi t / 2)^2, by the Taylor series, which is exact to 1e-16 here.
+    const double quarter = std::acos(0.0);
+    const Tensor squared = square(quarter * minimum(made / steps, 1.0));
+    Tensor cosine = made.graph->constant(1.0);
+    for (int k = 20; k >= 2; k -= 2) cosine = 1.0 - cosine * squared / (k * (k - 1.0));
+    return to + (from - to) * square(cosine);
+  };
+}
+
 Schedule exponential_rate(double rate, double factor, double every) {
   return [=](Tensor made) { return rate * exp(made * (std::log(factor) / every)); };
 }

@@ -22,6 +22,7 @@ using Updates = std::vector<Update>;
 using Schedule = std::function<Tensor(Tensor steps)>;
 Schedule constant_rate(double rate);
 Schedule linear_rate(double from, double to, double steps);           // then stays at `to`
+Schedule cosine_rate(double from, double to, double steps);           // half a period, then `to`
 Schedule exponential_rate(double rate, double factor, double every);  // rate factor^(steps/every)
 Schedule warmed_up(double steps, Schedule after);                     // rises linearly to it
 

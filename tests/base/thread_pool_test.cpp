@@ -5,27 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/rng.h"
-
-namespace {
-std::atomic<int64_t> allocations{0};
-}
-
-// Counts every allocation of this program.
-void* operator new(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "support/allocations.h"
 
 namespace agora {
 namespace {
@@ -114,9 +100,9 @@ TEST(ThreadPool, RunAllocatesNothing) {
   std::atomic<int64_t> sum{0};
   const auto body = [&](int64_t part) { sum += part; };
   pool.run(16, body);
-  const int64_t before = allocations;
+  const int64_t before = allocations_so_far();
   for (int repeat = 0; repeat < 100; ++repeat) pool.run(16, body);
-  EXPECT_EQ(allocations - before, 0);
+  EXPECT_EQ(allocations_so_far() - before, 0);
   EXPECT_EQ(sum, 101 * 120);
 }
 

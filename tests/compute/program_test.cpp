@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "compute/allocations.h"
 #include "compute/gradients.h"
 #include "compute/operations.h"
+#include "support/allocations.h"
 
 namespace agora::compute {
 namespace {
@@ -258,6 +258,37 @@ TEST(Program, NamesTheFirstNonFiniteNodeAndKeepsTheVariables) {
   EXPECT_NE(message.find("'loss'"), std::string::npos) << message;
   EXPECT_NE(message.find("log 'logarithm' (rows, 2)"), std::string::npos) << message;
   EXPECT_EQ(variables.get("w"), good);
+
+  values[25] = std::nan("");
+  program.set("x", values);
+  EXPECT_EQ(message_of([&] { program.run(); }),
+            "output 'loss' is nan: the first non-finite value is that of input 'x' (rows, 2)");
+  values[25] = 0.5;
+  program.set("x", values);
+  variables.set("w", std::vector<double>{1, INFINITY});
+  const std::string infinite = message_of([&] { program.run(); });
+  EXPECT_NE(infinite.find("that of variable 'w' (2)"), std::string::npos) << infinite;
+  variables.set("w", good);
+  program.run();
+}
+
+TEST(Program, NamesANonFiniteNodeOfTheSharedPartAndOfAFusedStep) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 2, 2, 1});
+  const Tensor revenue = mean(x);
+  const Tensor root = sqrt(revenue).named("root of the revenue");
+  const Tensor cells = tanh(reflect(x * 3e38, {1, 2})).named("cells");
+  Variables variables(g);
+  Program shared(g, variables, {{{"loss", root + 1.0}}, {}}, {.rows = 3});
+  shared.set("x", std::vector<double>(12, -1.0));
+  EXPECT_EQ(message_of([&] { shared.run(); }),
+            "output 'loss' is nan: the first non-finite value is that of sqrt 'root of the "
+            "revenue' ()");
+  Program fused(g, variables, {{{"loss", mean(log(cells - 1.0))}}, {}}, {.rows = 3});
+  fused.set("x", std::vector<double>(12, 1.0));  // sums overflow, and tanh of infinity is 1
+  const std::string message = message_of([&] { fused.run(); });
+  EXPECT_NE(message.find("non-finite value is that of"), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
 TEST(Program, MistakesAreOneClearLine) {

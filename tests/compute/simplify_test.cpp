@@ -75,15 +75,15 @@ TEST(Simplify, MergesProductsWhoseInputsCoincide) {
   EXPECT_EQ(count_of(simple, Op::kSum), 1);
 }
 
-// Random expressions over a few shapes, all finite.
+// Random expressions over a few shapes, all finite: x (rows, a, b), y (rows, 1, b).
 struct Random {
   Graph g;
   Tensors pool;
   Rng rng;
   Tensor loss;
-  explicit Random(uint64_t seed) : rng(seed) {
-    pool = {g.input("x", {kRows, 3, 2}), g.input("y", {kRows, 1, 2}), g.parameter("w", {2, 2}),
-            g.parameter("b", {2}), g.constant(0.5)};
+  explicit Random(uint64_t seed, int64_t a = 3, int64_t b = 2) : rng(seed) {
+    pool = {g.input("x", {kRows, a, b}), g.input("y", {kRows, 1, b}), g.parameter("w", {b, b}),
+            g.parameter("b", {b}), g.constant(0.5)};
     for (int step = 0; step < 25; ++step) {
       try {
         grow();
@@ -100,7 +100,7 @@ struct Random {
     const int64_t last = a.rank() - 1;
     const bool has_axis = last >= (a.row_local() ? 1 : 0);
     Tensor made = a;
-    switch (rng.below(16)) {
+    switch (rng.below(18)) {
       case 0:
         made = tanh(a);
         break;
@@ -126,7 +126,8 @@ struct Random {
         if (has_axis) made = mean(a, {last}, Keep::kYes);
         break;
       case 8:
-        if (has_axis && a.row_local() && a.size(last) == 2) made = matmul(a, pool[2], pool[3]);
+        if (has_axis && a.row_local() && a.size(last) == pool[3].size(0))
+          made = matmul(a, pool[2], pool[3]);
         break;
       case 9:
         if (has_axis && a.size(last) > 1) made = slice(a, last, 0, 1);
@@ -142,6 +143,12 @@ struct Random {
         break;
       case 13:
         if (a.row_local()) made = a - mean(a, {0});
+        break;
+      case 15:
+        if (has_axis && a.row_local()) made = reflect(a, {last});
+        break;
+      case 16:
+        if (has_axis) made = log_softmax(a, last);
         break;
       case 14:
         if (has_axis) made = concat({a, a * 2.0}, last);
@@ -180,6 +187,54 @@ std::vector<double> evaluate(uint64_t seed, const CompileOptions& options) {
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
+}
+
+// Shapes with axes of size one and single rows, in double against finite differences.
+TEST(Fuzz, GradientsOfRandomGraphsAndShapesAreFiniteDifferences) {
+  Rng draws(77);
+  const auto draw = [&](int64_t count) {
+    std::vector<double> values(static_cast<size_t>(count));
+    for (double& value : values) value = draws.uniform(-1, 1);
+    return values;
+  };
+  constexpr int64_t kSizes[] = {1, 2, 3, 5};
+  for (uint64_t seed = 100; seed < 160; ++seed) {
+    const int64_t a = kSizes[draws.below(4)], b = kSizes[draws.below(4)];
+    const int64_t rows = seed % 3 == 0 ? 1 : 1 + draws.below(20);
+    Random it(seed, a, b);
+    const Tensors wrt{it.pool[0], it.pool[1], it.pool[2], it.pool[3]};
+    const Tensors slopes = gradients(it.loss, wrt);
+    std::vector<Output> outputs{{"loss", it.loss}};
+    for (const Tensor slope : slopes) outputs.push_back({std::to_string(slope.id), slope});
+    Variables variables(it.g, Type::kFloat64);
+    Program program(it.g, variables, {outputs, {}}, {.rows = rows});
+    std::vector<std::vector<double>> values{draw(rows * a * b), draw(rows * b), draw(b * b),
+                                            draw(b)};
+    const auto loss = [&] {
+      program.set("x", values[0]);
+      program.set("y", values[1]);
+      variables.set("w", values[2]);
+      variables.set("b", values[3]);
+      program.run();
+      return program.scalar("loss");
+    };
+    for (size_t k = 0; k < wrt.size(); ++k) {
+      loss();
+      std::vector<double> found(values[k].size());
+      program.read(outputs[k + 1].name, std::span<double>(found));
+      for (size_t at = 0; at < found.size(); at += 1 + found.size() / 4) {
+        const double original = values[k][at], step = 1e-6;
+        values[k][at] = original + step;
+        const double up = loss();
+        values[k][at] = original - step;
+        const double down = loss();
+        values[k][at] = original;
+        EXPECT_NEAR(found[at], (up - down) / (2 * step), 1e-6 * (1 + std::abs(found[at])))
+            << "seed " << seed << " shape (" << rows << ", " << a << ", " << b << ") argument "
+            << k;
+      }
+    }
+  }
 }
 
 TEST(Fuzz, RandomGraphsMeanTheSameHoweverTheyRun) {

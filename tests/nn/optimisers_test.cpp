@@ -38,6 +38,13 @@ TEST(Schedules, FollowTheirFormulas) {
   EXPECT_NEAR(linear[1], 0.6, 1e-12);
   EXPECT_NEAR(linear[2], 0.2, 1e-12);
   EXPECT_NEAR(linear[3], 0.2, 1e-12);
+  const auto cosine = rates(cosine_rate(1.0, 0.2, 10), {0, 2.5, 5, 7, 10, 50});
+  EXPECT_NEAR(cosine[0], 1.0, 1e-12);
+  EXPECT_NEAR(cosine[1], 0.6 + 0.4 * std::sqrt(0.5), 1e-12);
+  EXPECT_NEAR(cosine[2], 0.6, 1e-12);
+  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552), 1e-12);  // .7 pi
+  EXPECT_NEAR(cosine[4], 0.2, 1e-12);
+  EXPECT_NEAR(cosine[5], 0.2, 1e-12);
   const auto exponential = rates(exponential_rate(0.5, 0.1, 100), {0, 100, 200});
   EXPECT_NEAR(exponential[1], 0.05, 1e-12);
   EXPECT_NEAR(exponential[2], 0.005, 1e-12);

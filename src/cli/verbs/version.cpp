@@ -19,15 +19,13 @@ void run(const Common& common) {
                 {"features",
                  {{"cuda", AGORA_HAS_CUDA == 1},
                   {"gpu", gpu ? nlohmann::ordered_json(compute::cuda_description()) : nullptr},
-                  {"clp", AGORA_HAS_CLP == 1},
-                  {"onednn", AGORA_HAS_ONEDNN == 1}}}});
+                  {"clp", AGORA_HAS_CLP == 1}}}});
     return;
   }
   fmt::print("agora {} ({}), {}, {}\n", AGORA_VERSION, AGORA_COMMIT, AGORA_COMPILER,
              AGORA_BUILD_TYPE);
-  fmt::print("  cuda    {}\n", compute::cuda_description());
-  fmt::print("  clp     {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");
-  fmt::print("  onednn  {}\n", AGORA_HAS_ONEDNN ? "yes" : "no (convolutions use our own)");
+  fmt::print("  cuda  {}\n", compute::cuda_description());
+  fmt::print("  clp   {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "compute/allocations.h"
+#include "support/allocations.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -12,7 +12,7 @@ int64_t allocations_so_far() { return allocations.load(); }
 
 void* operator new(size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
