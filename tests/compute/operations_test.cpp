@@ -1,50 +1,15 @@
 // One entry per operation: its value against a plain loop, its gradient against finite differences
 // in double, float against double, and a lone row against many.
-#include "compute/operations.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "compute/gradients.h"
+#include "compute/operation_case.h"
 #include "compute/program.h"
 
 namespace agora::compute {
 namespace {
-
-using Values = std::vector<double>;
-
-// A row-major array with its shape, rows included: what expected values are computed on.
-struct Array {
-  std::vector<int64_t> shape;
-  Values values;
-  double& operator()(std::initializer_list<int64_t> index) {
-    int64_t at = 0;
-    size_t axis = 0;
-    for (const int64_t i : index) at = at * shape[axis++] + i;
-    return values[static_cast<size_t>(at)];
-  }
-};
-
-struct Argument {
-  Shape shape;
-  double low = -1, high = 1;
-  bool parameter = false;  // shared and trainable; otherwise an input
-  int64_t classes = 0;     // > 0: whole numbers below it, no gradient
-};
-
-struct Case {
-  const char* name;
-  std::vector<Argument> arguments;
-  std::function<Tensor(const Tensors&)> build;
-  // Expected values from the arguments (the first axis of row-local ones is the number of rows);
-  // empty where the test is elsewhere.
-  std::function<Values(std::vector<Array>&, int64_t rows)> expected;
-  bool differentiable = true;
-};
-
-void PrintTo(const Case& it, std::ostream* out) { *out << it.name; }
 
 struct Built {
   Graph graph;
@@ -257,36 +222,6 @@ double softmax_value(Array& x, int64_t r, int64_t i, int64_t j) {  // along axis
   return std::exp(x({r, i, j})) / total;
 }
 
-template <typename Element>
-std::function<Values(std::vector<Array>&, int64_t)> each(std::vector<int64_t> sizes,
-                                                         Element element) {
-  return [sizes, element](std::vector<Array>& x, int64_t rows) {
-    Values values;
-    std::vector<int64_t> at(3, 0);
-    std::vector<int64_t> limits = sizes;
-    limits.resize(3, 1);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (at[0] = 0; at[0] < limits[0]; ++at[0]) {
-        for (at[1] = 0; at[1] < limits[1]; ++at[1]) {
-          for (at[2] = 0; at[2] < limits[2]; ++at[2]) values.push_back(element(x, r, at));
-        }
-      }
-    }
-    return values;
-  };
-}
-
-// Entry (i, j) of the reflection I - 2 v v^T / v^T v with v = e_0 - (1, ..., 1) / sqrt(size).
-double reflection(int64_t size, int64_t i, int64_t j) {
-  const double mean = 1 / std::sqrt(double(size));
-  const auto v = [&](int64_t k) { return (k == 0 ? 1.0 : 0.0) - mean; };
-  const double squared = 2 - 2 * mean;
-  return (i == j ? 1.0 : 0.0) - (size == 1 ? 0.0 : 2 * v(i) * v(j) / squared);
-}
-
-using At = const std::vector<int64_t>&;
-using Arrays = std::vector<Array>&;
-
 std::vector<Case> cases() {
   std::vector<Case> all;
   all.push_back(unary(
@@ -452,128 +387,6 @@ std::vector<Case> cases() {
        [](const Tensors& x) { return one_hot(x[0], 4); },
        each({4}, [](Arrays x, int64_t r, At i) { return double(x[0]({r}) == double(i[0])); }),
        false});
-  for (const int64_t k : {1, 5, 17}) {
-    all.push_back({k == 1   ? "matmul_1"
-                   : k == 5 ? "matmul_5"
-                            : "matmul_17",
-                   {{{kRows, 2, k}}, {{k, 7}, -1, 1, true}, {{7}, -1, 1, true}},
-                   [](const Tensors& x) { return tanh(matmul(x[0], x[1], x[2])); },
-                   each({2, 7}, [k](Arrays x, int64_t r, At i) {
-                     double total = x[2]({i[1]});
-                     for (int64_t j = 0; j < k; ++j) total += x[0]({r, i[0], j}) * x[1]({j, i[1]});
-                     return std::tanh(total);
-                   })});
-  }
-  for (const auto& [name, n, m] : {std::tuple{"reflect_3_by_2", 3, 2},
-                                   {"reflect_7_by_1", 7, 1},
-                                   {"reflect_1_by_5", 1, 5},
-                                   {"reflect_6_by_4", 6, 4}}) {
-    all.push_back(
-        {name,
-         {{{kRows, n, m, 3}, -2, 2}},
-         [](const Tensors& x) {
-           return reflect(x[0], {1, 2});
-         },
-         each({n, m, 3}, [n = n, m = m](Arrays x, int64_t r, At i) {
-           double sum = 0;
-           for (int64_t a = 0; a < n; ++a) {
-             for (int64_t b = 0; b < m; ++b) {
-               sum += reflection(n, i[0], a) * reflection(m, i[1], b) * x[0]({r, a, b, i[2]});
-             }
-           }
-           return sum;
-         })});
-  }
-  all.push_back({"reflect_tanh_reflect",  // one pass, and so is its gradient
-                 {{{kRows, 2, 3, 2}, -2, 2}},
-                 [](const Tensors& x) {
-                   return reflect(tanh(reflect(x[0], {1, 2})), {1, 2});
-                 },
-                 nullptr});
-  all.push_back({"reflect_one_axis",
-                 {{{kRows, 4, 2}, -2, 2}},
-                 [](const Tensors& x) { return tanh(reflect(x[0], {1})); },
-                 each({4, 2}, [](Arrays x, int64_t r, At i) {
-                   double sum = 0;
-                   for (int64_t a = 0; a < 4; ++a)
-                     sum += reflection(4, i[0], a) * x[0]({r, a, i[1]});
-                   return std::tanh(sum);
-                 })});
-  for (const auto& [name, n, m] :
-       {std::tuple{"blocks_3_by_2", 3, 2}, {"blocks_1_by_4", 1, 4}, {"blocks_2_by_1", 2, 1}}) {
-    const Argument weight{{4, 3}, -1, 1, true};
-    all.push_back({name,
-                   {{{kRows, n, m, 4}}, weight, weight, weight, weight, {{3}, -1, 1, true}},
-                   [](const Tensors& x) {
-                     return matmul_by_block(x[0], {x[1], x[2], x[3], x[4]}, x[5]);
-                   },
-                   each({n, m, 3}, [](Arrays x, int64_t r, At i) {
-                     const size_t w = 1 + (i[0] > 0 ? 2u : 0u) + (i[1] > 0 ? 1u : 0u);
-                     double sum = w == 1 ? x[5]({i[2]}) : 0.0;
-                     for (int64_t k = 0; k < 4; ++k)
-                       sum += x[0]({r, i[0], i[1], k}) * x[w]({k, i[2]});
-                     return sum;
-                   })});
-  }
-  all.push_back({"matmul_of_views",  // a transposed input and a transposed weight
-                 {{{kRows, 4, 3}}, {{5, 4}, -1, 1, true}},
-                 [](const Tensors& x) { return relu(matmul(transpose(x[0]), transpose(x[1]))); },
-                 each({3, 5}, [](Arrays x, int64_t r, At i) {
-                   double total = 0;
-                   for (int64_t j = 0; j < 4; ++j) total += x[0]({r, j, i[0]}) * x[1]({i[1], j});
-                   return std::max(total, 0.0);
-                 })});
-  all.push_back({"matmul_per_row",
-                 {{{kRows, 2, 3}}, {{kRows, 3, 4}}},
-                 [](const Tensors& x) { return matmul(x[0], x[1]); },
-                 each({2, 4}, [](Arrays x, int64_t r, At i) {
-                   double total = 0;
-                   for (int64_t j = 0; j < 3; ++j) total += x[0]({r, i[0], j}) * x[1]({r, j, i[1]});
-                   return total;
-                 })});
-  all.push_back({"matmul_shared",
-                 {{{2, 3}, -1, 1, true}, {{3, 4}, -1, 1, true}},
-                 [](const Tensors& x) { return matmul(x[0], x[1]); },
-                 [](Arrays x, int64_t) {
-                   Values values;
-                   for (int64_t i = 0; i < 2; ++i) {
-                     for (int64_t o = 0; o < 4; ++o) {
-                       double total = 0;
-                       for (int64_t j = 0; j < 3; ++j) total += x[0]({i, j}) * x[1]({j, o});
-                       values.push_back(total);
-                     }
-                   }
-                   return values;
-                 }});
-  all.push_back({"conv3x3",
-                 {{{kRows, 4, 3, 2}}, {{3, 3, 2, 3}, -1, 1, true}},
-                 [](const Tensors& x) { return conv3x3(x[0], x[1]); },
-                 each({4, 3, 3}, [](Arrays x, int64_t r, At i) {
-                   double total = 0;
-                   for (int64_t a = 0; a < 3; ++a) {
-                     for (int64_t b = 0; b < 3; ++b) {
-                       const int64_t y = i[0] + a - 1, z = i[1] + b - 1;
-                       if (y < 0 || y >= 4 || z < 0 || z >= 3) continue;
-                       for (int64_t c = 0; c < 2; ++c) {
-                         total += x[0]({r, y, z, c}) * x[1]({a, b, c, i[2]});
-                       }
-                     }
-                   }
-                   return total;
-                 })});
-  all.push_back({"max_pool",
-                 {{{kRows, 5, 4, 2}, -2, 2}},
-                 [](const Tensors& x) { return max_pool(x[0]); },
-                 each({3, 2, 2}, [](Arrays x, int64_t r, At i) {
-                   double top = -9;
-                   for (int64_t y = 2 * i[0] - 1; y <= 2 * i[0] + 1; ++y) {
-                     for (int64_t z = 2 * i[1] - 1; z <= 2 * i[1] + 1; ++z) {
-                       if (y < 0 || y >= 5 || z < 0 || z >= 4) continue;
-                       top = std::max(top, x[0]({r, y, z, i[2]}));
-                     }
-                   }
-                   return top;
-                 })});
   all.push_back({"categorical_log_prob",
                  {{{kRows, 3}, -2, 2}, {{kRows}, 0, 0, false, 3}},
                  [](const Tensors& x) { return categorical_log_prob(x[0], x[1]); },
@@ -616,6 +429,7 @@ std::vector<Case> cases() {
                    return gradients(y, {x[1]})[0] + sum(gradients(y, {x[0]})[0]);
                  },
                  nullptr});
+  for (Case& it : product_cases()) all.push_back(std::move(it));
   return all;
 }
 
