@@ -1,0 +1,86 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "reproduce/stages.h"
+
+namespace agora::reproduce {
+
+struct Printed {
+  std::string revenue, regret;
+};
+
+// One line of the table of chapter 5 for n x m uniform values.
+struct SizeLine {
+  std::string size;
+  Printed regretnet, algnet;
+  double truthful;  // revenue of an exactly truthful auction
+  std::string truthful_words;
+  double revenue, regret, strong;  // what full scale must reach
+};
+
+inline const std::pair<std::string, std::string> kCompared[] = {{"regretnet", "RegretNet"},
+                                                                {"algnet", "ALGnet"}};
+
+inline Json run_sizes(Task& task, const std::vector<SizeLine>& lines, int64_t quick_iterations) {
+  Stages stages(task);
+  Json result = Json::object();
+  for (const SizeLine& line : lines) {
+    for (const auto& [network, words] : kCompared) {
+      const std::string stage = network + "-" + line.size;
+      result[stage] = stages.stage(stage, [&] {
+        const auctions::Setting market = auctions::setting(line.size);
+        const auctions::Recipe recipe = recipe_for(task, network, market, quick_iterations);
+        const auto trained = stages.train({network, market, recipe, task.seed});
+        return measured(*trained.mechanism, market, audit_for(task));
+      });
+    }
+  }
+  return result;
+}
+
+inline Outcome judge_sizes(Scale scale, const std::vector<SizeLine>& lines,
+                           const std::vector<Json>& results) {
+  Outcome outcome;
+  const bool quick = scale == Scale::kQuick;
+  report::BarChart chart{.title = "n x m, uniform values",
+                         .caption =
+                             "As a share of the revenue of an exactly truthful auction. P* "
+                             "by the strong test.",
+                         .y = {.title = "share"},
+                         .groups = {},
+                         .bars = {}};
+  outcome.remark = "Exactly truthful auctions earn:";
+  for (const SizeLine& line : lines) {
+    chart.groups.push_back(line.size);
+    outcome.remark += fmt::format(" {} {:.4g} ({})", line.size, line.truthful, line.truthful_words);
+    outcome.remark += &line == &lines.back() ? "." : ";";
+  }
+  for (const auto& [network, words] : kCompared) {
+    report::Bars revenue{words + ", revenue", {}}, star{words + ", P*", {}};
+    for (const SizeLine& line : lines) {
+      const Json::json_pointer at("/" + network + "-" + line.size);
+      const Printed& printed = network == "algnet" ? line.algnet : line.regretnet;
+      const std::string what = line.size + ", " + words;
+      outcome.findings.push_back(finding(what + ": revenue", printed.revenue,
+                                         numbers_at(results, at / "revenue"),
+                                         quick ? between(0.85 * line.truthful, 1.15 * line.truthful)
+                                               : between(line.revenue, 1.1 * line.truthful)));
+      const double slack = quick ? 0.01 * line.truthful : 0;
+      outcome.findings.push_back(finding(what + ": regret, the thesis's test", printed.regret,
+                                         numbers_at(results, at / "regret"),
+                                         at_most(line.regret + slack)));
+      outcome.findings.push_back(finding(what + ": regret, strong test", "",
+                                         numbers_at(results, at / "strong"),
+                                         at_most(line.strong + slack)));
+      revenue.heights.push_back(mean_at(results, at / "revenue") / line.truthful);
+      star.heights.push_back(mean_at(results, at / "p_star") / line.truthful);
+    }
+    chart.bars.push_back(std::move(revenue));
+    chart.bars.push_back(std::move(star));
+  }
+  outcome.charts.emplace_back(std::move(chart));
+  return outcome;
+}
+
+}  // namespace agora::reproduce

@@ -1,0 +1,144 @@
+// A network trained on one number of items, tested on others.
+#include "auctions/audit/audit.h"
+#include "reproduce/stages.h"
+
+namespace agora::reproduce {
+namespace {
+
+using namespace auctions;
+
+struct Study {
+  std::string name, words;
+  int bidders, trained_items, last_items;
+  // Revenue of the straight-jacket auction (alpha) or of item-wise Myerson (beta), from 2 items on.
+  std::vector<double> reference;
+  std::string reference_words;
+};
+const std::vector<Study>& studies() {
+  static const std::vector<Study> all{
+      {"alpha",
+       "α: trained on 1x5",
+       1,
+       5,
+       10,
+       {.5492, .8754, 1.2195, 1.5764, 1.9434, 2.3181, 2.6993, 3.0862, 3.4777},
+       "straight-jacket auction"},
+      {"beta",
+       "β: trained on 2x3",
+       2,
+       3,
+       6,
+       {5.0 / 6, 15.0 / 12, 20.0 / 12, 25.0 / 12, 30.0 / 12},
+       "item-wise Myerson"},
+  };
+  return all;
+}
+
+Setting market_of(const Study& study, int items) {
+  return setting(fmt::format("{}x{} uniform(0,1)", study.bidders, items));
+}
+std::string baseline_stage(const Study& study, int items) {
+  return fmt::format("{}-regretnet-{}", study.name, items);
+}
+// Numbers of items for which a RegretNet is trained from scratch.
+bool has_baseline(Scale scale, const Study& study, int items) {
+  return scale == Scale::kFull || items == 2 || items == study.last_items;
+}
+
+Json run(Task& task) {
+  Stages stages(task);
+  AuditOptions options = audit_for(task);
+  options.thesis_test = false;
+  if (task.quick()) options.regret_profiles = 40;
+  Json result = Json::object();
+  for (const Study& study : studies()) {
+    result[study.name] = stages.stage(study.name, [&] {
+      const Setting market = market_of(study, study.trained_items);
+      const Recipe recipe = recipe_for(task, "equivariantnet", market, 1'500);
+      const auto trained = stages.train({"equivariantnet", market, recipe, task.seed});
+      Json found = Json::array();
+      for (int items = 2; items <= study.last_items; ++items) {
+        found.push_back(measured(*trained.mechanism, market_of(study, items), options));
+      }
+      return found;
+    });
+    for (int items = 2; items <= study.last_items; ++items) {
+      if (!has_baseline(task.scale, study, items)) continue;
+      const std::string stage = baseline_stage(study, items);
+      result[stage] = stages.stage(stage, [&] {
+        const Setting market = market_of(study, items);
+        const Recipe recipe = recipe_for(task, "regretnet", market, 3'000);
+        const auto trained = stages.train({"regretnet", market, recipe, task.seed});
+        return measured(*trained.mechanism, market, options);
+      });
+    }
+  }
+  return result;
+}
+
+Outcome judge(Scale scale, const std::vector<Json>& results) {
+  Outcome outcome;
+  const bool quick = scale == Scale::kQuick;
+  for (const Study& study : studies()) {
+    report::LineChart chart{
+        .title = study.words,
+        .caption = "Each point of RegretNet is a network trained from scratch for that size.",
+        .x = {.title = "items"},
+        .y = {.title = "revenue", .low = 0.0},
+        .series = {{.name = "EquivariantNet, one training", .x = {}, .y = {}, .markers = true},
+                   {.name = "RegretNet", .x = {}, .y = {}, .markers = true},
+                   {.name = study.reference_words, .x = {}, .y = {}, .dashed = true}}};
+    for (int items = 2; items <= study.last_items; ++items) {
+      const double reference = study.reference[items - 2];
+      const Json::json_pointer at =
+          Json::json_pointer("/" + study.name) / static_cast<size_t>(items - 2);
+      std::vector<double> shares;
+      for (double revenue : numbers_at(results, at / "revenue")) {
+        shares.push_back(revenue / reference);
+      }
+      outcome.findings.push_back(finding(
+          fmt::format("{}, {} items: revenue / {}", study.words, items, study.reference_words),
+          "close to RegretNet's", shares, quick ? between(0.85, 1.15) : between(0.9, 1.1)));
+      chart.series[0].x.push_back(items);
+      chart.series[0].y.push_back(mean_at(results, at / "revenue"));
+      chart.series[2].x.push_back(items);
+      chart.series[2].y.push_back(reference);
+      if (!has_baseline(scale, study, items)) continue;
+      chart.series[1].x.push_back(items);
+      chart.series[1].y.push_back(
+          mean_at(results, Json::json_pointer("/" + baseline_stage(study, items)) / "revenue"));
+    }
+    std::vector<double> regret;
+    for (const Json& result : results) {
+      double most = 0;
+      for (const Json& one : result.at(study.name)) {
+        most = std::max(most, one.at("strong").get<double>() / one.at("revenue").get<double>());
+      }
+      regret.push_back(most);
+    }
+    outcome.findings.push_back(finding(study.words + ": largest regret / revenue, strong test", "",
+                                       regret, at_most(quick ? 0.02 : 0.01)));
+    outcome.charts.emplace_back(std::move(chart));
+  }
+  outcome.remark =
+      "The thesis prints the figures only and no regret. One network, trained for one number of "
+      "items, is run on all; the references are exactly truthful auctions.";
+  return outcome;
+}
+
+}  // namespace
+
+Experiment entry_ch4_generalisation() {
+  return {.name = "ch4-generalisation",
+          .chapter = 4,
+          .title = "Out-of-setting generalisation: experiments α and β",
+          .source = "ch. 4, Out-of-setting generalization, figure (a)-(b)",
+          .quick = {.seeds = {1},
+                    .expected_seconds = 60,
+                    .words = "small networks; RegretNet at the ends only"},
+          .full = {.seeds = {1}, .expected_seconds = 6 * 3600, .words = "the shipped recipes"},
+          .run = run,
+          .judge = judge};
+}
+
+}  // namespace agora::reproduce

@@ -1,0 +1,86 @@
+// Train and test revenue and regret of EquivariantNet on setting I, against epochs.
+#include "auctions/audit/audit.h"
+#include "reproduce/stages.h"
+
+namespace agora::reproduce {
+namespace {
+
+using namespace auctions;
+
+constexpr int kPoints = 20;
+
+Json run(Task& task) {
+  Stages stages(task);
+  const Setting market = setting("I");
+  Recipe recipe = recipe_for(task, "equivariantnet", market, 4'000);
+  if (recipe.samples == 0) recipe.samples = task.quick() ? 5'000 : 50'000;
+  const auto look = [&](int64_t iteration, const Mechanism& mechanism, TrainingNumbers training) {
+    const AuditOptions options{.regret_profiles = task.quick() ? 40 : 500, .seed = task.seed};
+    return Json{{"epoch", static_cast<double>(iteration * recipe.batch) /
+                              static_cast<double>(recipe.samples)},
+                {"train_revenue", training.revenue},
+                {"train_regret", training.regret},
+                {"test_revenue", evaluate(mechanism, market, {.seed = task.seed}).revenue},
+                {"test_regret", strong_regret(mechanism, market, options).mean}};
+  };
+  return {{"I", stages.stage("I", [&] {
+             auto trained =
+                 stages.train({"equivariantnet", market, recipe, task.seed}, {kPoints, look, {}});
+             return Json{{"seen", std::move(trained.seen)}};
+           })}};
+}
+
+Outcome judge(Scale scale, const std::vector<Json>& results) {
+  Outcome outcome;
+  const bool quick = scale == Scale::kQuick;
+  const Json::json_pointer last("/I/seen/" + std::to_string(kPoints - 1)), first("/I/seen/0");
+  outcome.findings.push_back(finding("test revenue at the end", "0.55",
+                                     numbers_at(results, last / "test_revenue"),
+                                     quick ? between(0.5, 0.6) : between(0.54, 0.565)));
+  outcome.findings.push_back(finding("test regret at the end, strong test", "near 0",
+                                     numbers_at(results, last / "test_regret"),
+                                     at_most(quick ? 0.005 : 1.5e-3)));
+  std::vector<double> gap;
+  for (const Json& result : results) {
+    gap.push_back(std::abs(result.at(last / "test_revenue").get<double>() -
+                           result.at(last / "train_revenue").get<double>()));
+  }
+  outcome.findings.push_back(
+      finding("|test - train revenue| at the end", "near 0", gap, at_most(quick ? 0.02 : 0.01)));
+  for (const char* what : {"revenue", "regret"}) {
+    report::LineChart chart{.title = fmt::format("EquivariantNet, setting I: {}", what),
+                            .x = {.title = "epoch"},
+                            .y = {.title = what, .low = 0.0}};
+    for (const char* part : {"train", "test"}) {
+      chart.series.push_back(
+          seen_curve(part, results, "I", "epoch", fmt::format("{}_{}", part, what)));
+    }
+    if (what == std::string("revenue")) {
+      const std::vector<double> x = chart.series[0].x;
+      chart.series.push_back({.name = "optimum",
+                              .x = {x.front(), x.back()},
+                              .y = {0.549201, 0.549201},
+                              .dashed = true});
+    }
+    outcome.charts.emplace_back(std::move(chart));
+  }
+  outcome.remark =
+      "Train regret is what the training's own search sees; test regret is that of the strong "
+      "test on fresh profiles.";
+  return outcome;
+}
+
+}  // namespace
+
+Experiment entry_ch4_learning_curves() {
+  return {.name = "ch4-learning-curves",
+          .chapter = 4,
+          .title = "EquivariantNet learns setting I: revenue and regret against epochs",
+          .source = "ch. 4, Known optimal solution, figure (a)-(b)",
+          .quick = {.seeds = {1}, .expected_seconds = 20, .words = "a small network"},
+          .full = {.seeds = {1, 2, 3}, .expected_seconds = 3 * 300, .words = "3 seeds"},
+          .run = run,
+          .judge = judge};
+}
+
+}  // namespace agora::reproduce
