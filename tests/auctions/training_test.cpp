@@ -21,6 +21,7 @@ Recipe brief(const std::string& mechanism, const Setting& market) {
   result.samples = mechanism == "equivariantnet" ? 0 : 100;
   result.misreport_steps = 4;
   result.refinements = 3;
+  result.candidates = 2;
   result.restart_every = 7;
   result.restart_until = 20;
   result.penalty_every = 5;

@@ -15,14 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> command(const fs::path& run) {
-  if (fs::exists(run / "config.toml")) return {"agora", "resume", run.string()};
-  return {"agora",  "reproduce", "--task", "ch1-optimal-auction",
-          "--seed", "5",         "--run",  run.string()};
-}
+using Words = std::vector<std::string>;
 
-pid_t start(const fs::path& run) {
-  const std::vector<std::string> words = command(run);
+// Starts the run, or goes on with it.
+pid_t start(const Words& begin, const fs::path& run) {
+  Words words = begin;
+  if (fs::exists(run / "config.toml")) words = {"agora", "resume", run.string()};
+  if (words == begin) words.insert(words.end(), {"--run", run.string()});
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -40,29 +39,30 @@ int end_of(pid_t child) {
   return status;
 }
 
-// The result but for the time it took, and the last checkpoint.
+// The result but for time and place, and the last checkpoint.
 std::string outcome(const fs::path& run) {
   Json result = parse_json_file(run / "result.json");
-  result.erase("seconds");
+  for (const char* key : {"seconds", "training_seconds", "run", "file"}) result.erase(key);
   const auto last = parse_json_file(run / "state.json").at("checkpoint").get<std::string>();
   return dump_json(result) + last + testing::contents(run / last);
 }
 
-TEST(Kill, ResumesToTheSameBits) {
+// Kills the run at random moments, `kills` times in all; one signal in `mercy` can be caught.
+void kill_and_resume(const Words& begin, int wanted, int mercy) {
   const Scratch scratch;
   const auto began = std::chrono::steady_clock::now();
-  ASSERT_EQ(end_of(start(scratch / "whole")), 0);
+  ASSERT_EQ(end_of(start(begin, scratch / "whole")), 0);
   const auto whole = std::chrono::steady_clock::now() - began;
   const std::string expected = outcome(scratch / "whole");
 
   Rng rng(2026);
   int kills = 0;
-  for (int trial = 0; kills < 24; ++trial) {
+  for (int trial = 0; kills < wanted; ++trial) {
     const fs::path run = scratch / std::to_string(trial);
     for (int round = 0; round < 8; ++round) {
-      const pid_t child = start(run);
+      const pid_t child = start(begin, run);
       std::this_thread::sleep_for(rng.uniform(0.0, 0.4) * whole);
-      kill(child, round % 4 == 3 ? SIGTERM : SIGKILL);
+      kill(child, round % mercy == mercy - 1 ? SIGTERM : SIGKILL);
       const int status = end_of(child);
       if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;  // it was done before
       if (WIFSIGNALED(status)) ++kills;
@@ -70,8 +70,21 @@ TEST(Kill, ResumesToTheSameBits) {
         EXPECT_EQ(WEXITSTATUS(status), 143);
       }
     }
-    ASSERT_EQ(end_of(start(run)), 0);
+    ASSERT_EQ(end_of(start(begin, run)), 0);
     EXPECT_EQ(outcome(run), expected) << "trial " << trial;
+  }
+}
+
+TEST(Kill, ResumesToTheSameBits) {
+  kill_and_resume({"agora", "reproduce", "--task", "ch1-optimal-auction", "--seed", "5"}, 24, 4);
+}
+
+TEST(Kill, ResumesTrainingToTheSameBits) {
+  for (const char* mechanism : {"regretnet", "algnet"}) {
+    kill_and_resume({"agora", "auction", "train", mechanism, "--setting", "2x2", "--samples", "300",
+                     "--batch", "16", "--iterations", "150", "--width", "16", "--regret-profiles",
+                     "5", "--profiles", "500"},
+                    4, 2);
   }
 }
 

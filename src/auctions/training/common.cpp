@@ -125,6 +125,20 @@ void CommonTrainer::spread(std::span<const float> values, std::vector<float>& pr
   }
 }
 
+void CommonTrainer::gather_starts(std::span<const float> values, std::span<const float> reports,
+                                  std::vector<float>& starts) const {
+  const int64_t n = setting_.bidders(), m = setting_.items();
+  starts.clear();
+  for (int64_t row = 0; row < recipe_.batch * n; ++row) {
+    starts.insert(starts.end(), reports.begin() + row * m, reports.begin() + (row + 1) * m);
+    for (int64_t k = 0; k < recipe_.candidates; ++k) {
+      const int64_t shift = (iteration_ + 1) * recipe_.candidates + k;
+      const int64_t other = (row + n * (shift % recipe_.batch)) % (recipe_.batch * n);
+      starts.insert(starts.end(), values.begin() + other * m, values.begin() + (other + 1) * m);
+    }
+  }
+}
+
 std::vector<float> CommonTrainer::bidder_marks() const {
   const auto n = static_cast<int64_t>(setting_.bidders());
   std::vector<float> marks(static_cast<size_t>(recipe_.batch * n * n));

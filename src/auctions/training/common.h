@@ -49,6 +49,11 @@ class CommonTrainer : public ResumableTrainer {
   // One row per profile and bidder: values (rows, n, m) and a mark of the bidder (rows, n).
   void spread(std::span<const float> values, std::vector<float>& profiles) const;
   std::vector<float> bidder_marks() const;
+  // Where the search for each bidder's lie may start (rows, 1 + candidates, m): its report, and
+  // what bidders in its place have as values in other profiles of the batch.
+  int64_t starts() const { return 1 + recipe_.candidates; }
+  void gather_starts(std::span<const float> values, std::span<const float> reports,
+                     std::vector<float>& starts) const;
   int64_t profile_size() const { return int64_t{setting_.bidders()} * setting_.items(); }
 
   // Other tensors than variables, by name; they are saved and restored.

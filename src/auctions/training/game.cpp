@@ -44,7 +44,8 @@ class GameTrainer : public CommonTrainer {
       plan.steps = recipe.refinements;
       plan.keep_best = true;
       refined = ascend(auctioneer, graph_.input("profiles", {kRows, n, m}),
-                       graph_.input("own", {kRows, n}), graph_.input("start", {kRows, m}), plan);
+                       graph_.input("own", {kRows, n}),
+                       graph_.input("starts", {kRows, starts(), m}), plan);
     }
 
     variables_.emplace(graph_);
@@ -87,7 +88,8 @@ class GameTrainer : public CommonTrainer {
     if (refine_) {
       spread(values_, profiles_);
       refine_->set("profiles", std::span<const float>(profiles_));
-      refine_->set("start", std::span<const float>(reports_));
+      gather_starts(values_, reports_, starts_);
+      refine_->set("starts", std::span<const float>(starts_));
       refine_->run();
       refine_->read("reports", std::span<float>(reports_));
     }
@@ -111,7 +113,7 @@ class GameTrainer : public CommonTrainer {
 
   std::optional<Program> mislead_, guess_, refine_, descend_;
   std::vector<std::string> misreporter_state_;
-  std::vector<float> values_, reports_, profiles_, regret_;
+  std::vector<float> values_, reports_, profiles_, starts_, regret_;
 };
 
 }  // namespace

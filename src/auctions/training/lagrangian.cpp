@@ -34,7 +34,7 @@ class LagrangianTrainer : public CommonTrainer {
 
     const Tensor reports =
         ascend(network, graph_.input("profiles", {kRows, n, m}), graph_.input("own", {kRows, n}),
-               graph_.input("start", {kRows, m}), ascent_plan());
+               graph_.input("starts", {kRows, starts(), m}), ascent_plan());
     variables_.emplace(graph_);
     variables_->initialize(seed, kWeightStream);
     climb_.emplace(graph_, *variables_, Task{{{"reports", reports}}, {}},
@@ -63,7 +63,8 @@ class LagrangianTrainer : public CommonTrainer {
     fetch_reports();
     spread(values_, profiles_);
     climb_->set("profiles", std::span<const float>(profiles_));
-    climb_->set("start", std::span<const float>(reports_));
+    gather_starts(values_, reports_, starts_);
+    climb_->set("starts", std::span<const float>(starts_));
     climb_->run();
     climb_->read("reports", std::span<float>(reports_));
     remember_reports();
@@ -112,7 +113,7 @@ class LagrangianTrainer : public CommonTrainer {
 
   std::vector<double> multipliers_, penalty_;
   std::optional<Program> climb_, descend_;
-  std::vector<float> values_, reports_, profiles_, regret_;
+  std::vector<float> values_, reports_, profiles_, starts_, regret_;
   std::vector<float> remembered_;  // (samples, n, m)
 };
 

@@ -28,11 +28,32 @@ Tensor misreport_utilities(const Network& network, Tensor values, Tensor misrepo
   return sum((worth - payments(decision, bids)) * identity(*values.graph, n), {-1});
 }
 
-Tensor ascend(const Network& network, Tensor values, Tensor own, Tensor start,
+namespace {
+
+// The start whose utility is the highest: (rows, m).
+Tensor best_of(const Network& network, Tensor values, Tensor own, Tensor starts) {
+  const int64_t n = values.size(1), m = values.size(2), k = starts.size(1);
+  if (k == 1) return reshape(starts, {kRows, m});
+  const Tensor mine = reshape(own, {kRows, 1, n, 1});
+  const Tensor bids =
+      where(mine, reshape(starts, {kRows, k, 1, m}), reshape(values, {kRows, 1, n, m}));
+  const Decision decision = network(bids);
+  const Tensor worth = sum(decision.allocation * reshape(values, {kRows, 1, n, m}), {-1});
+  const Tensor utility =
+      sum((worth - payments(decision, bids)) * reshape(own, {kRows, 1, n}), {-1});  // (rows, k)
+  const Tensor best = equal(utility, max(utility, {-1}, Keep::kYes));
+  const Tensor weight = best / sum(best, {-1}, Keep::kYes);  // ties share
+  return sum(starts * reshape(weight, {kRows, k, 1}), {1});
+}
+
+}  // namespace
+
+Tensor ascend(const Network& network, Tensor values, Tensor own, Tensor starts,
               const AscentPlan& plan) {
   constexpr double kFirst = 0.9, kSecond = 0.999, kEpsilon = 1e-8;
   const int64_t n = values.size(1), m = values.size(2);
   Graph& graph = *values.graph;
+  const Tensor start = best_of(network, values, own, starts);
   const Tensor mine = reshape(own, {kRows, n, 1});
   const auto of_own = [&](const std::vector<double>& all) {  // (n, m) -> (rows, m)
     return sum(mine * graph.constant(all, {n, m}), {1});

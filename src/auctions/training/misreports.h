@@ -20,8 +20,9 @@ struct AscentPlan {
   std::vector<double> low, high, range;  // (n, m): where bids may be, and the length of a step
 };
 // Steps of Adam on one bidder's report. A row is a profile (rows, n, m) and a bidder: `own`
-// (rows, n) marks it, `start` (rows, m) is where its report begins. Gives reports (rows, m).
+// (rows, n) marks it, the best of `starts` (rows, k, m) is where its report begins. Gives reports
+// (rows, m).
 compute::Tensor ascend(const Network& network, compute::Tensor values, compute::Tensor own,
-                       compute::Tensor start, const AscentPlan& plan);
+                       compute::Tensor starts, const AscentPlan& plan);
 
 }  // namespace agora::auctions

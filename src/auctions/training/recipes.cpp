@@ -63,6 +63,7 @@ Recipe best_regretnet(const Setting& setting) {
   recipe.final_rate = 1e-5;
   recipe.misreport_final_rate = 0.01;
   recipe.best_misreport = true;
+  recipe.candidates = 4;
   recipe.averaging = 0.999;
   return recipe;
 }
@@ -76,6 +77,7 @@ Recipe best_equivariantnet(const Setting& setting) {
   recipe.misreport_rate = 0.1;
   recipe.misreport_final_rate = 0.005;
   recipe.best_misreport = true;
+  recipe.candidates = 4;
   return recipe;
 }
 
@@ -90,6 +92,7 @@ Recipe best_algnet(const Setting& setting) {
   recipe.averaging = 0.999;
   recipe.misreport_steps = 5;
   recipe.refinements = 10;
+  recipe.candidates = 8;
   recipe.misreport_rate = 0.05;
   recipe.misreport_final_rate = 0.005;
   recipe.restart_every = 0;

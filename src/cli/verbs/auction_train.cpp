@@ -35,6 +35,7 @@ const std::vector<Change<int>> kWholeNumbers{
     {"--hidden", &Recipe::hidden, "Hidden layers"},
     {"--width", &Recipe::width, "Width of a hidden layer, or channels"},
     {"--misreport-steps", &Recipe::misreport_steps, "Steps of the search for lies per iteration"},
+    {"--candidates", &Recipe::candidates, "Bids of other profiles where that search may start"},
     {"--refinements", &Recipe::refinements, "algnet: ascent steps after the misreporter's guess"}};
 const std::vector<Change<int64_t>> kCounts{
     {"--iterations", &Recipe::iterations, "Updates of the mechanism"},
