@@ -25,6 +25,16 @@ if(CLP_FOUND)
   set(AGORA_HAS_CLP 1)
 endif()
 
+# Models shared by several machines.
+set(AGORA_HAS_PETSC 0)
+if(AGORA_PETSC AND NOT AGORA_SANITIZE)
+  pkg_check_modules(PETSC PETSc)
+  find_package(MPI COMPONENTS CXX)
+  if(PETSC_FOUND AND MPI_CXX_FOUND)
+    set(AGORA_HAS_PETSC 1)
+  endif()
+endif()
+
 # Looked up when a report is written; scripts/bootstrap puts it there.
 set(AGORA_PLOTLY_JS ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js CACHE FILEPATH
     "plotly.js for interactive reports")

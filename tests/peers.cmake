@@ -22,3 +22,10 @@ agora_peer_test(optimisers compare_optimisers.py optimisers_peer)
 agora_peer_test(layers compare_layers.py layers_peer)
 agora_peer_script(gymnasium gymnasium_tables.py agora_cli)
 agora_peer_script(storm storm_drn.py agora_cli)
+
+# The program under mpirun; skipped where PETSc and MPI are absent.
+if(Python3_FOUND AND NOT AGORA_SANITIZE)
+  add_test(NAME mpi.plan_solve COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/scripts/mpi_solve.py $<TARGET_FILE:agora_cli>)
+  set_tests_properties(mpi.plan_solve PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/signals.h"
 #include "base/text.h"
 
 namespace agora {
@@ -42,6 +43,15 @@ CsvReader::CsvReader(const std::filesystem::path& path) : file_(path), name_(pat
   refill();
   if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xEF\xBB\xBF")) at_ += 3;
   read_header();
+}
+
+CsvReader::CsvReader(const std::filesystem::path& path, size_t begin, size_t end, int64_t lines)
+    : CsvReader(path) {
+  const size_t after_header = file_.position() - static_cast<size_t>(end_ - at_);
+  if (begin > after_header) next_line_ = lines + 1;
+  file_.restrict_to(std::max(begin, after_header), end);
+  at_ = end_ = buffer_.data();
+  last_ = false;
 }
 
 void CsvReader::read_header() {
@@ -202,6 +212,7 @@ void CsvReader::unescape(Cell& cell) {
 }
 
 void CsvReader::refill() {
+  throw_if_stopped();
   const auto kept = static_cast<size_t>(end_ - at_);
   if (kept >= kLongestRow) {
     throw fault(line_, fmt::format("the row is longer than {} MiB; is a quote never closed?",

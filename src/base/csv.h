@@ -20,6 +20,9 @@ namespace agora {
 class CsvReader {
  public:
   explicit CsvReader(const std::filesystem::path& path);
+  // The header, then only the rows of the bytes [begin, end), which start `lines` lines into the
+  // file; both must be starts of lines.
+  CsvReader(const std::filesystem::path& path, size_t begin, size_t end, int64_t lines);
 
   const std::vector<std::string>& columns() const { return columns_; }
   std::optional<size_t> find(std::string_view column) const;

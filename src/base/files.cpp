@@ -84,6 +84,7 @@ InputFile::~InputFile() { close(descriptor_); }
 
 size_t InputFile::read(char* bytes, size_t capacity) {
   size_t total = 0;
+  capacity = std::min(capacity, end_ - position_);
   while (total < capacity) {
     const ssize_t count = ::read(descriptor_, bytes + total, capacity - total);
     if (count < 0 && errno == EINTR) continue;
@@ -91,7 +92,14 @@ size_t InputFile::read(char* bytes, size_t capacity) {
     if (count == 0) break;
     total += static_cast<size_t>(count);
   }
+  position_ += total;
   return total;
+}
+
+void InputFile::restrict_to(size_t begin, size_t end) {
+  if (lseek(descriptor_, static_cast<off_t>(begin), SEEK_SET) < 0) throw read_error(path_, errno);
+  position_ = begin;
+  end_ = std::max(begin, end);
 }
 
 std::string read_file(const fs::path& path) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -20,10 +21,15 @@ class InputFile {
   const std::filesystem::path& path() const { return path_; }
   size_t size() const { return size_; }       // bytes; 0 for a pipe
   size_t read(char* bytes, size_t capacity);  // bytes read; 0 at the end
+  size_t position() const { return position_; }
+  // From here on only the bytes [begin, end) of a regular file.
+  void restrict_to(size_t begin, size_t end);
 
  private:
   std::filesystem::path path_;
   size_t size_ = 0;
+  size_t position_ = 0;
+  size_t end_ = SIZE_MAX;
   int descriptor_ = -1;
 };
 

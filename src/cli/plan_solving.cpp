@@ -2,10 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/signals.h"
 #include "planning/solver.h"
 
 namespace agora::cli {
+
+namespace {
+
+void print_warnings(const planning::Solution& solution) {
+  for (const std::string& warning : solution.warnings) {
+    fmt::print(stderr, "agora: warning: {}\n", warning);
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
   auto choice = std::make_shared<SolveChoice>();
@@ -29,10 +40,24 @@ planning::Solution SolveChoice::run(const planning::Model& model) const {
   planning::SolveOptions watched = options;
   watched.progress = [](int64_t, double) { throw_if_stopped(); };
   planning::Solution solution = planning::solve(model, name, watched);
-  for (const std::string& warning : solution.warnings) {
-    fmt::print(stderr, "agora: warning: {}\n", warning);
-  }
+  print_warnings(solution);
   return solution;
+}
+
+bool SolveChoice::is_shared() const {
+  return method == "z-petsc" || planning::launched_processes() > 1;
+}
+
+planning::DistributedSolution SolveChoice::run_shared(const std::string& source,
+                                                      const planning::LoadOptions& load) const {
+  if (!method.empty() && method != "z" && method != "z-petsc") {
+    planning::find_solver(method);
+    throw user_error("method '{}' runs in one process; mpirun takes z-petsc", method);
+  }
+  planning::check_options(options);
+  const auto shared = planning::solve_distributed(source, load, options);
+  print_warnings(shared.solution);
+  return shared;
 }
 
 }  // namespace agora::cli

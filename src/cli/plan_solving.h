@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "planning/distributed.h"
+
 namespace agora::cli {
 
 // The method of a `plan` verb and its options.
@@ -13,6 +15,11 @@ struct SolveChoice {
   planning::SolveOptions options;
 
   planning::Solution run(const planning::Model& model) const;
+  // Whether the processes of an mpirun, or PETSc in one, solve it together.
+  bool is_shared() const;
+  // After join_processes().
+  planning::DistributedSolution run_shared(const std::string& source,
+                                           const planning::LoadOptions& load) const;
 };
 
 std::shared_ptr<SolveChoice> declare_solving(CLI::App& app);

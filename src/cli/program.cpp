@@ -196,6 +196,7 @@ int run_program(const std::vector<std::string>& arguments) {
     if (std::fflush(stdout) != 0) throw user_error("standard output cannot be written");
     return 0;
   } catch (const Interrupted& stop) {
+    fmt::print(stderr, "agora: {}\n", stop.what());
     return 128 + stop.signal();
   } catch (const UserError& mistake) {
     fmt::print(stderr, "agora: {}\n", mistake.what());

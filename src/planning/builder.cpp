@@ -82,8 +82,8 @@ void ModelBuilder::terminal_reward(State s, double reward, int64_t line) {
 }
 
 std::string ModelBuilder::name_of(State s) const {
-  return static_cast<size_t>(s) < state_names_.size() ? state_names_[static_cast<size_t>(s)]
-                                                      : std::to_string(s);
+  if (static_cast<size_t>(s) < state_names_.size()) return state_names_[static_cast<size_t>(s)];
+  return call_ ? call_(s) : std::to_string(s);
 }
 
 std::string ModelBuilder::place(State s, Action a) const {

@@ -50,12 +50,17 @@ double Arguments::number(const std::string& name) const {
 }
 
 Model make_builtin(const std::string& source) {
+  const auto [builtin, arguments] = parse_builtin(source);
+  return builtin.make(arguments);
+}
+
+std::pair<const BuiltIn&, Arguments> parse_builtin(const std::string& source) {
   const std::string_view text = trimmed(source);
   const size_t open = text.find('(');
   const BuiltIn& builtin = find_builtin(std::string(trimmed(text.substr(0, open))));
   std::map<std::string, double> values;
   for (const Parameter& parameter : builtin.parameters) values[parameter.name] = parameter.preset;
-  if (open == text.npos) return builtin.make(Arguments(values));
+  if (open == text.npos) return {builtin, Arguments(values)};
   if (!text.ends_with(')')) throw user_error("'{}': expected ')' at the end", text);
   std::string_view inside = trimmed(text.substr(open + 1, text.size() - open - 2));
   std::map<std::string, bool> given;
@@ -81,7 +86,7 @@ Model make_builtin(const std::string& source) {
     values[parameter.name] = *value;
     inside = comma == inside.npos ? std::string_view() : trimmed(inside.substr(comma + 1));
   }
-  return builtin.make(Arguments(values));
+  return {builtin, Arguments(values)};
 }
 
 std::string signature(const BuiltIn& builtin) {

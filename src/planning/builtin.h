@@ -9,6 +9,8 @@
 
 namespace agora::planning {
 
+struct ModelPart;
+
 struct Parameter {
   std::string name;
   double preset;
@@ -34,6 +36,8 @@ struct BuiltIn {
   std::string summary;  // one line, for listings
   std::vector<Parameter> parameters;
   std::function<Model(const Arguments&)> make;
+  // Where set: one of several parts, without making the others.
+  std::function<ModelPart(const Arguments&, int part, int parts)> make_part = {};
 };
 
 // Every built-in model, in the order of their file names (generated).
@@ -41,6 +45,7 @@ const std::vector<BuiltIn>& builtins();
 
 // "NAME" or "NAME(key=value,key=value)"; values are numbers or fractions such as 1/3.
 Model make_builtin(const std::string& source);
+std::pair<const BuiltIn&, Arguments> parse_builtin(const std::string& source);
 // "maze(rows=21,cols=21,seed=1)": the name with every parameter's preset.
 std::string signature(const BuiltIn& builtin);
 

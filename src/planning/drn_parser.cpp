@@ -48,12 +48,21 @@ std::string_view DrnParser::value_line(const char* after) {
 
 Model DrnParser::parse() {
   read_header();
+  ModelBuilder builder;
+  std::vector<State> starts;
+  sink_ = {.add =
+               [&](State s, const std::string& action, State next, double probability,
+                   double reward, int64_t line) {
+                 builder.add(s, builder.action(action), next, probability, reward, line);
+               },
+           .terminal_reward = [&](State s, double reward,
+                                  int64_t line) { builder.terminal_reward(s, reward, line); },
+           .init = [&](State s) { starts.push_back(s); }};
   try {
     read_model();
-    if (!starts_.empty()) {
-      for (const State s : starts_) builder_.start(s, 1.0 / static_cast<double>(starts_.size()));
-    }
-    Model model = builder_.build();
+    builder.reserve(end_ ? state_ : state_ + 1, 1);
+    for (const State s : starts) builder.start(s, 1.0 / static_cast<double>(starts.size()));
+    Model model = builder.build();
     if (!names_.empty()) {
       names_.resize(static_cast<size_t>(model.states()));
       for (size_t i = 0; i < names_.size(); ++i) {
@@ -65,6 +74,17 @@ Model DrnParser::parse() {
   } catch (const ModelError& error) {
     throw user_error("{}:{}: {}", path_, error.line(), error.what());
   }
+}
+
+DrnParser::Found DrnParser::parse_part(const FilePart& part, const Sink& sink) {
+  read_header();
+  const size_t begin = std::max(part.begin, lines_.position());
+  lines_.restrict_to(begin, part.end, begin > part.begin ? lines_.number() : part.lines_before);
+  sink_ = sink;
+  is_part_ = true;
+  read_model();
+  const State count = state_ == kNone ? 0 : state_ + 1 - first_;
+  return {.declared = declared_states_, .first = first_, .count = count, .has_end = end_};
 }
 
 void DrnParser::read_header() {
@@ -130,7 +150,7 @@ void DrnParser::read_model() {
   std::string_view line;
   while (lines_.next(line)) {
     if (line.starts_with("//")) {
-      if (state_ != kNone && lines_.number() == state_line_ + 1) {
+      if (state_ != kNone && !is_part_ && lines_.number() == state_line_ + 1) {
         names_.resize(static_cast<size_t>(state_) + 1);
         names_.back() = trimmed(line.substr(2));
       }
@@ -147,11 +167,10 @@ void DrnParser::read_model() {
     }
   }
   close_state();
-  if (state_ + 1 != declared_states_) {
+  if (!is_part_ && state_ + 1 != declared_states_) {
     fail(fmt::format("the file ends after {} states, @nr_states says {}", state_ + 1,
                      declared_states_));
   }
-  builder_.reserve(end_ ? state_ : state_ + 1, 1);
 }
 
 double DrnParser::take_rewards(std::string_view& text) const {
@@ -171,6 +190,10 @@ void DrnParser::open_state(std::string_view text) {
   close_state();
   if (end_) fail(fmt::format("the state labelled {} has to be the last", kDrnEnd));
   const State id = index(take_word(text), "the number of a state");
+  if (is_part_ && state_ == kNone) {
+    first_ = id;
+    state_ = id - 1;
+  }
   if (id != state_ + 1) fail(fmt::format("expected state {}, found state {}", state_ + 1, id));
   if (id >= declared_states_) {
     fail(fmt::format("state {} is one too many, @nr_states says {}", id, declared_states_));
@@ -187,7 +210,7 @@ void DrnParser::open_state(std::string_view text) {
   terminal_ = false;
   while (!text.empty()) {
     const std::string_view label = take_word(text);
-    if (label == "init") starts_.push_back(state_);
+    if (label == "init") sink_.init(state_);
     if (label == kDrnTerminal) terminal_ = true;
     if (label == kDrnEnd) end_ = true;
   }
@@ -244,13 +267,12 @@ void DrnParser::close_state() {
   }
   if (end_) return;
   if (terminal_ || absorbing()) {
-    builder_.terminal_reward(state_, state_reward_, state_line_);
+    sink_.terminal_reward(state_, state_reward_, state_line_);
     return;
   }
   for (const Choice& choice : choices_) {
-    const Action action = builder_.action(choice.name);
     for (const Transition& t : choice.transitions) {
-      builder_.add(state_, action, t.next, t.probability, state_reward_ + choice.reward, t.line);
+      sink_.add(state_, choice.name, t.next, t.probability, state_reward_ + choice.reward, t.line);
     }
   }
 }

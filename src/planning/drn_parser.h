@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "planning/file_part.h"
 #include "planning/text.h"
 
 namespace agora::planning {
@@ -24,6 +26,21 @@ class DrnParser {
  public:
   explicit DrnParser(const std::filesystem::path& file) : path_(file.string()), lines_(file) {}
   Model parse();
+
+  // Only the states of `part`, which begins and ends at lines that begin one.
+  struct Sink {
+    std::function<void(State, const std::string& action, State next, double probability,
+                       double reward, int64_t line)>
+        add;
+    std::function<void(State, double reward, int64_t line)> terminal_reward;
+    std::function<void(State)> init;  // a start state
+  };
+  struct Found {
+    State declared;      // states of the whole file
+    State first, count;  // those read
+    bool has_end;        // the last of them is the writer's end, which is no state
+  };
+  Found parse_part(const FilePart& part, const Sink& sink);
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
@@ -48,8 +65,9 @@ class DrnParser {
   bool has_rewards_ = false;
   int32_t declared_states_ = 0;
 
-  ModelBuilder builder_;
-  std::vector<State> starts_;
+  Sink sink_;
+  bool is_part_ = false;
+  State first_ = 0;
   std::vector<std::string> names_;  // empty, or (states): comments right after their lines
 
   struct Transition {

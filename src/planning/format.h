@@ -25,6 +25,9 @@ const std::vector<Format>& formats();
 // The format named, or that of the file's extension; otherwise a user error that lists them.
 const Format& find_format(const std::string& name, const std::filesystem::path& file);
 
+// A source that names a file, whether it exists or not; the others are built-in models.
+bool looks_like_file(const std::string& source);
+
 // The same with the place in front: "file:line: MESSAGE".
 UserError at_line(const std::filesystem::path& file, const ModelError& error);
 

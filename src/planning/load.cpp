@@ -65,14 +65,14 @@ std::vector<Start> parse_start(const Model& model, const std::string& text) {
   return starts;
 }
 
+}  // namespace
+
 bool looks_like_file(const std::string& source) {
   std::error_code ignored;
   if (std::filesystem::exists(source, ignored)) return true;
   if (source.find('(') != source.npos) return false;
   return source.find('/') != source.npos || source.find('.') != source.npos;
 }
-
-}  // namespace
 
 const Format& find_format(const std::string& name, const std::filesystem::path& file) {
   std::string extension = file.extension().string();

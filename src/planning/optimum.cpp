@@ -94,9 +94,11 @@ double error_bound(const ValueProblem& problem, const std::vector<double>& value
   // optimum, and the policy itself earns at least V - residual N.
   const Model& model = problem.model;
   std::vector<double> steps(value.size(), 0.0);
+  Watch watch;
   for (int sweep = 0; sweep < 10'000; ++sweep) {
     double change = 0.0;
     for (const State s : problem.order) {
+      watch();
       double sum = 1.0;
       const Action a = greedy.greedy[static_cast<size_t>(s)];
       for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
@@ -195,6 +197,7 @@ Solution optimal_values(const Model& model, const SolveOptions& options) {
   std::vector<int32_t> now(problem.order.size()), marked;
   std::iota(now.begin(), now.end(), 0);
   std::vector<char> is_marked(problem.order.size(), 0);
+  Watch watch;
   double threshold = 0.25 * change_for(problem.discount, options.tolerance);
   return with_rows(model, problem.discount, [&](const auto& rows) {
     return iterate(problem, value, options, [&] {
@@ -206,6 +209,7 @@ Solution optimal_values(const Model& model, const SolveOptions& options) {
       double change = 0.0;
       marked.clear();
       for (const int32_t k : now) {
+        watch();
         const State s = problem.order[static_cast<size_t>(k)];
         is_marked[static_cast<size_t>(k)] = 0;
         const double best = best_value(rows, s, value.data());

@@ -12,9 +12,6 @@
 namespace agora::planning {
 namespace {
 
-constexpr double kRoundOff = 4e-15;    // no residual falls below this
-constexpr double kFirstTarget = 1e-9;  // good enough to see how long paths are
-
 // Beta, or its limit at infinity, turned into weights: eq. z-bellman, eq. avgBellman.
 struct Problem {
   const Model& model;
@@ -74,14 +71,7 @@ double sufficient_mu(const Problem& problem) {
 }
 
 std::string failure(const Problem& problem, const std::string& why) {
-  if (problem.mu < sufficient_mu(problem)) {
-    return fmt::format(
-        "Z exists at beta = {}, mu = {} but was not found: {}; z-power is slow and sure",
-        problem.beta, problem.mu, why);
-  }
-  return fmt::format(
-      "Z diverges at beta = {}, mu = {}: {}; longer paths must weigh less, mu = {:.4g} works",
-      problem.beta, problem.mu, why, sufficient_mu(problem) - 0.1);
+  return no_partition_function(problem.beta, problem.mu, sufficient_mu(problem), why);
 }
 
 struct SweepsFailed {};
@@ -154,7 +144,6 @@ class ZSolver {
       if (method_ == PartitionMethod::kLinear && round == 0) {
         for (int k = 0; k < 3; ++k) system_.z_cycle(z_);
         system_.fold(z_);
-        system_.reorder();
       }
       std::vector<double> right(z_.size()), change(z_.size(), 0.0);
       system_.apply(z_, right);
@@ -362,11 +351,14 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
   solution.sweeps = solver.sweeps() + value_sweeps;
   solution.value.assign(static_cast<size_t>(model.states()), -INFINITY);
   solution.log_z.assign(static_cast<size_t>(model.states()), -INFINITY);
-  for (int32_t p = 0; p < system.size(); ++p) {
-    const size_t s = static_cast<size_t>(system.state(p));
-    solution.value[s] = value[static_cast<size_t>(p)];
-    solution.log_z[s] = system.phi()[static_cast<size_t>(p)] + problem.shift;
-  }
+  in_parts(model.states(), [&](int64_t from, int64_t until) {
+    for (size_t s = static_cast<size_t>(from); s < static_cast<size_t>(until); ++s) {
+      const int32_t p = system.position(static_cast<State>(s));
+      if (p < 0) continue;
+      solution.value[s] = value[static_cast<size_t>(p)];
+      solution.log_z[s] = system.phi()[static_cast<size_t>(p)] + problem.shift;
+    }
+  });
 }
 
 }  // namespace
@@ -392,13 +384,29 @@ Action most_actions(const Model& model) {
   return most;
 }
 
+std::string no_partition_function(double beta, double mu, double sufficient,
+                                  const std::string& why) {
+  if (mu < sufficient) {
+    return fmt::format(
+        "Z exists at beta = {}, mu = {} but was not found: {}; z-power is slow and sure", beta, mu,
+        why);
+  }
+  return fmt::format(
+      "Z diverges at beta = {}, mu = {}: {}; longer paths must weigh less, mu = {:.4g} works", beta,
+      mu, why, sufficient - 0.1);
+}
+
+std::string insufficient_mu(double mu, double sufficient) {
+  return fmt::format(
+      "mu = {:.6g} is not below {:.6g} = -log d - beta max(0, R_max), which is "
+      "sufficient for Z to exist",
+      mu, sufficient);
+}
+
 double default_mu(const Model& model) { return -std::log(most_actions(model)) - 0.1; }
 
 void require_an_end(const Model& model) {
-  if (!model.terminals().empty()) return;
-  throw user_error(
-      "the model has no terminal state, so no path ends: give it an absorbing goal, or use a "
-      "discount below 1 with a method such as vi");
+  if (model.terminals().empty()) throw user_error("{}", kNoEnd);
 }
 
 void require_live_start(const Model& model, const std::function<bool(State)>& is_live) {
@@ -418,10 +426,7 @@ Solution solve_partition(const Model& model, const SolveOptions& options, Partit
   const Problem problem(model, solution.beta, solution.mu);
   const double sufficient = sufficient_mu(problem);
   if (solution.mu >= sufficient) {
-    solution.warnings.push_back(
-        fmt::format("mu = {:.6g} is not below {:.6g} = -log d - beta max(0, R_max), which is "
-                    "sufficient for Z to exist",
-                    solution.mu, sufficient));
+    solution.warnings.push_back(insufficient_mu(solution.mu, sufficient));
   }
   if (options.discount.value_or(model.discount()) < 1.0) {
     solution.warnings.push_back("the partition function has no discount; mu takes its place");

@@ -3,15 +3,29 @@
 #include <array>
 #include <cstdint>
 
+#include "base/signals.h"
 #include "base/thread_pool.h"
 
 namespace agora::planning {
 
 inline constexpr int64_t kParts = 64;
 
-// body(begin, end) over [0, total) on the pool, in a fixed number of parts.
+// For long loops: call it in each round; Ctrl-C ends the loop within a moment.
+class Watch {
+ public:
+  void operator()() {
+    if ((++rounds_ & 0xffff) == 0) throw_if_stopped();
+  }
+
+ private:
+  uint32_t rounds_ = 0;
+};
+
+// body(begin, end) over [0, total) on the pool, in a fixed number of parts. This and those below
+// end with Interrupted after Ctrl-C.
 template <typename Body>
 void in_parts(int64_t total, Body&& body) {
+  throw_if_stopped();
   default_pool().run(kParts, [&](int64_t part) {
     const Range range = part_range(total, part, kParts);
     body(range.begin, range.end);
@@ -21,6 +35,7 @@ void in_parts(int64_t total, Body&& body) {
 // The largest of body(begin, end) over the parts.
 template <typename Body>
 double max_over_parts(int64_t total, Body&& body) {
+  throw_if_stopped();
   std::array<double, kParts> each{};
   default_pool().run(kParts, [&](int64_t part) {
     const Range range = part_range(total, part, kParts);
@@ -32,6 +47,7 @@ double max_over_parts(int64_t total, Body&& body) {
 // The sum of body(begin, end) over the parts, in their order.
 template <typename Body>
 double sum_over_parts(int64_t total, Body&& body) {
+  throw_if_stopped();
   std::array<double, kParts> each{};
   default_pool().run(kParts, [&](int64_t part) {
     const Range range = part_range(total, part, kParts);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <thread>
 
 #include "base/error.h"
@@ -76,46 +75,39 @@ PathSystem::PathSystem(const Model& model, PathOrder order, const LogWeights& we
   to_.resize(begin_.back());
   weight_.resize(begin_.back());
   cap_.assign(n, 0.0f);
+  split_.assign(n, 0);
+  const double uniform = weights.transition ? 0.0 : std::exp(weights.uniform);
   std::atomic<bool> diverge{false};
-  in_parts(size() - ends_, [&](int64_t from, int64_t until) {
-    std::vector<Entry> row;
-    for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
-         ++p) {
-      const double leave = 1.0 - gather(model, weights, state_[p], position_, row);
-      if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
-      size_t e = begin_[p];
-      for (const Entry& entry : row) {
-        to_[e] = entry.to;
-        weight_[e++] = entry.times / leave *
-                       std::exp(entry.log_weight + phi_[static_cast<size_t>(entry.to)] - phi_[p]);
-      }
-    }
-  });
+  bandwidth_ =
+      static_cast<int32_t>(max_over_parts(size() - ends_, [&](int64_t from, int64_t until) {
+        std::vector<Entry> row;
+        int32_t widest = 0;
+        for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
+             ++p) {
+          const double leave = 1.0 - gather(model, weights, state_[p], position_, row);
+          if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
+          uint32_t e = begin_[p];
+          const int32_t here = static_cast<int32_t>(p);
+          double cap = 0.0;
+          split_[p] = e;
+          for (const Entry& entry : row) {
+            const double plain = weights.transition ? std::exp(entry.log_weight) : uniform;
+            to_[e] = entry.to;
+            weight_[e++] =
+                entry.times / leave *
+                std::exp(entry.log_weight + phi_[static_cast<size_t>(entry.to)] - phi_[p]);
+            if (entry.to < here) {
+              split_[p] = e;
+            } else {
+              cap += entry.times / leave * plain;
+            }
+            widest = std::max(widest, std::abs(here - entry.to));
+          }
+          cap_[p] = static_cast<float>(std::min(cap, 0.98));
+        }
+        return static_cast<double>(widest);
+      }));
   loops_diverge_ = diverge;
-  find_splits();
-}
-
-void PathSystem::find_splits() {
-  const size_t n = static_cast<size_t>(size());
-  split_.resize(n);
-  bandwidth_ = static_cast<int32_t>(max_over_parts(size(), [&](int64_t from, int64_t until) {
-    int32_t widest = 0;
-    for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
-      const int32_t here = static_cast<int32_t>(p);
-      const uint32_t first = begin_[p], last = begin_[p + 1];
-      uint32_t e = first;
-      while (e < last && to_[e] < here) ++e;
-      split_[p] = e;
-      if (first == last) continue;
-      widest = std::max({widest, here - to_[first], to_[last - 1] - here});
-      // The unscaled weights of later states.
-      double cap = 0.0;
-      for (; e < last; ++e)
-        cap += weight_[e] * std::exp(phi_[p] - phi_[static_cast<size_t>(to_[e])]);
-      cap_[p] = static_cast<float>(std::min(cap, 0.98));
-    }
-    return static_cast<double>(widest);
-  }));
 }
 
 // Only ever needed where one sweep moves z beyond the range of doubles: the ratio sweep from
@@ -327,52 +319,6 @@ void PathSystem::fold(std::vector<double>& z) {
     }
   });
   std::fill(z.begin(), z.end(), 1.0);
-}
-
-void PathSystem::reorder() {
-  const size_t n = static_cast<size_t>(size());
-  std::vector<int32_t> from(n);  // new position -> old position
-  std::iota(from.begin(), from.end(), 0);
-  std::stable_sort(from.begin() + ends_, from.end(), [&](int32_t a, int32_t b) {
-    return phi_[static_cast<size_t>(a)] > phi_[static_cast<size_t>(b)];
-  });
-  std::vector<int32_t> place(n);  // old position -> new position
-  std::vector<uint32_t> begin(n + 1, 0);
-  for (size_t p = 0; p < n; ++p) {
-    const size_t old = static_cast<size_t>(from[p]);
-    place[old] = static_cast<int32_t>(p);
-    begin[p + 1] = begin[p] + begin_[old + 1] - begin_[old];
-  }
-  std::vector<int32_t> to(to_.size());
-  std::vector<double> weight(weight_.size());
-  in_parts(size(), [&](int64_t first, int64_t last) {
-    for (size_t p = static_cast<size_t>(first); p < static_cast<size_t>(last); ++p) {
-      const size_t old_row = begin_[static_cast<size_t>(from[p])], row = begin[p];
-      for (size_t k = 0; k < begin[p + 1] - row; ++k) {  // insertion sort by target
-        const int32_t target = place[static_cast<size_t>(to_[old_row + k])];
-        size_t e = row + k;
-        for (; e > row && to[e - 1] > target; --e) {
-          to[e] = to[e - 1];
-          weight[e] = weight[e - 1];
-        }
-        to[e] = target;
-        weight[e] = weight_[old_row + k];
-      }
-    }
-  });
-  begin_ = std::move(begin);
-  to_ = std::move(to);
-  weight_ = std::move(weight);
-  const auto permute = [&](auto& values) {
-    auto moved = values;
-    for (size_t p = 0; p < n; ++p) moved[p] = values[static_cast<size_t>(from[p])];
-    values = std::move(moved);
-  };
-  permute(phi_);
-  permute(state_);
-  for (size_t p = 0; p < n; ++p)
-    position_[static_cast<size_t>(state_[p])] = static_cast<int32_t>(p);
-  find_splits();
 }
 
 }  // namespace agora::planning

@@ -56,11 +56,8 @@ class PathSystem {
 
   // phi += log z, weights follow, z = 1.
   void fold(std::vector<double>& z);
-  // Puts the states in the order of falling phi; z must be folded.
-  void reorder();
 
  private:
-  void find_splits();
   bool ratio_sweeps(std::vector<double>& z) const;
   void log_sweep();
   template <typename Body>

@@ -1,6 +1,7 @@
 #include "planning/reach.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <queue>
 
@@ -27,22 +28,8 @@ double log_add(double a, double b) {
   return b == -INFINITY ? a : a + std::log1p(std::exp(b - a));
 }
 
-// States by a key that only grows while they wait, the largest first: exactly from a heap...
-class Heap {
- public:
-  void push(State s, double key) { items_.emplace(key, -s); }
-  bool pop(State& s) {
-    if (items_.empty()) return false;
-    s = -items_.top().second;
-    items_.pop();
-    return true;
-  }
-
- private:
-  std::priority_queue<std::pair<double, State>> items_;
-};
-
-// ... or nearly so, from a ring of buckets, if no key falls more than `span` below the last one.
+// States by a key that only grows while they wait, the largest first, nearly so: a ring of buckets,
+// since no key falls more than `span` below the last one.
 class Buckets {
  public:
   explicit Buckets(double span) : inverse_width_((kCount - 4) / span), buckets_(kCount) {}
@@ -74,13 +61,18 @@ class Buckets {
   size_t head_ = 0;
 };
 
-template <typename Queue>
-void build_up(const Model& model, const LogWeights& weights, Queue queue, PathOrder& order) {
+// Z (1 - stay) = S + up Z', closed by Z' / Z = Z / (mean of Z before): exact where Z falls by the
+// same factor at every step. Returns Z / S.
+double closure(double stay, double down, double up) {
+  const double leave = std::max(1.0 - stay, 1e-3);
+  return 2.0 / (leave + std::sqrt(std::max(0.0, leave * leave - 4.0 * up * down)));
+}
+
+void build_up(const Model& model, const LogWeights& weights, PathOrder& order) {
   const Backward backward(model);
   std::vector<double> sum(static_cast<size_t>(model.states()), -INFINITY);
   std::vector<double> estimate(static_cast<size_t>(model.states()), -INFINITY);
-  const bool uniform = model.is_deterministic() && !weights.transition;
-  const double uniform_weight = std::exp(weights.uniform);
+  std::priority_queue<std::pair<double, State>> queue;
   const auto settle = [&](State next) {
     const double own =
         order.log_sum[static_cast<size_t>(order.position[static_cast<size_t>(next)])];
@@ -89,41 +81,29 @@ void build_up(const Model& model, const LogWeights& weights, Queue queue, PathOr
       if (s == last || order.position[static_cast<size_t>(s)] >= 0) return;
       last = s;
       double through = -INFINITY, stay = 0.0, down = 0.0, up = 0.0;
-      const auto share_of = [&](State to) -> double& {
-        return to == s ? stay : order.position[static_cast<size_t>(to)] >= 0 ? down : up;
-      };
-      if (uniform) {
-        const State* row = model.successors().data() + model.row(s, 0);
-        int times = 0;
-        for (Action a = 0; a < model.actions(); ++a) {
-          if (row[a] == kNone) continue;
-          times += row[a] == next;
-          share_of(row[a]) += uniform_weight;
-        }
-        through = own + weights.uniform + (times == 1 ? 0.0 : std::log(times));
-      } else {
-        for (Action a = 0; a < model.actions(); ++a) {
-          for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
-            const State to = model.transition(s, a, i).next;
-            const double log_weight = weights(s, a, i);
-            if (to == next) through = log_add(through, log_weight + own);
-            share_of(to) += std::exp(log_weight);
-          }
+      for (Action a = 0; a < model.actions(); ++a) {
+        for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+          const State to = model.transition(s, a, i).next;
+          const double log_weight = weights(s, a, i);
+          if (to == next) through = log_add(through, log_weight + own);
+          (to == s                                        ? stay
+           : order.position[static_cast<size_t>(to)] >= 0 ? down
+                                                          : up) += std::exp(log_weight);
         }
       }
       if (through == -INFINITY) return;
       double& total = sum[static_cast<size_t>(s)];
       total = log_add(total, through);
-      // Z (1 - stay) = S + up Z', closed by Z' / Z = Z / (mean of Z before): exact where Z falls
-      // by the same factor at every step.
-      const double leave = std::max(1.0 - stay, 1e-3);
-      const double root = std::sqrt(std::max(0.0, leave * leave - 4.0 * up * down));
-      estimate[static_cast<size_t>(s)] = total + std::log(2.0 / (leave + root));
-      queue.push(s, estimate[static_cast<size_t>(s)]);
+      estimate[static_cast<size_t>(s)] = total + std::log(closure(stay, down, up));
+      queue.emplace(estimate[static_cast<size_t>(s)], -s);
     });
   };
   for (int32_t p = 0; p < order.ends; ++p) settle(order.state[static_cast<size_t>(p)]);
-  for (State s; queue.pop(s);) {
+  Watch watch;
+  while (!queue.empty()) {
+    watch();
+    const State s = -queue.top().second;
+    queue.pop();
     if (order.position[static_cast<size_t>(s)] >= 0) continue;
     order.position[static_cast<size_t>(s)] = static_cast<int32_t>(order.state.size());
     order.state.push_back(s);
@@ -131,6 +111,113 @@ void build_up(const Model& model, const LogWeights& weights, Queue queue, PathOr
     settle(s);
   }
 }
+
+// The same where all steps weigh the same: without logarithms, and with one place in memory per
+// state. Sums are m 2^(kScale e), m near one.
+class UniformBuildUp {
+ public:
+  UniformBuildUp(const Model& model, double log_weight, PathOrder& order)
+      : model_(model),
+        order_(order),
+        backward_(model),
+        queue_(-log_weight),
+        weight_(std::exp(log_weight)),
+        nodes_(static_cast<size_t>(model.states())) {}
+
+  void run() {
+    for (int32_t p = 0; p < order_.ends; ++p) {
+      nodes_[static_cast<size_t>(order_.state[static_cast<size_t>(p)])] = {0.0, 1.0, 0, p, 0};
+    }
+    for (int32_t p = 0; p < order_.ends; ++p) settle(order_.state[static_cast<size_t>(p)]);
+    Watch watch;
+    for (State s; queue_.pop(s);) {
+      watch();
+      Node& node = nodes_[static_cast<size_t>(s)];
+      if (node.position >= 0) continue;
+      node.position = static_cast<int32_t>(order_.state.size());
+      order_.state.push_back(s);
+      settle(s);
+    }
+    order_.log_sum.resize(order_.state.size());
+    in_parts(model_.states(), [&](int64_t from, int64_t until) {
+      for (size_t s = static_cast<size_t>(from); s < static_cast<size_t>(until); ++s) {
+        const Node& node = nodes_[s];
+        order_.position[s] = node.position;
+        if (node.position < 0) continue;
+        order_.log_sum[static_cast<size_t>(node.position)] =
+            std::log(node.estimate) + M_LN2 * kScale * node.scale;
+      }
+    });
+  }
+
+ private:
+  struct Node {
+    double sum = 0.0, estimate = 0.0;
+    int32_t scale = 0;
+    int32_t position = -1;
+    int32_t down = 0;  // actions that lead to earlier states
+  };
+  static constexpr int kScale = 512;
+
+  void settle(State next) {
+    const Node& own = nodes_[static_cast<size_t>(next)];
+    double through = own.estimate * weight_;
+    int32_t scale = own.scale;
+    if (through < 0x1p-256) {
+      through *= 0x1p512;
+      --scale;
+    }
+    backward_.for_each(next, [&](State s) {
+      Node& node = nodes_[static_cast<size_t>(s)];
+      if (node.position >= 0) return;
+      const State* row = model_.successors().data() + model_.row(s, 0);
+      int times = 0, stays = 0, all = 0;
+      for (Action a = 0; a < model_.actions(); ++a) {
+        times += row[a] == next;
+        stays += row[a] == s;
+        all += row[a] != kNone;
+      }
+      add(node, times * through, scale);
+      node.down = std::min(node.down + times, all - stays);
+      node.estimate = node.sum * closure(stays * weight_, node.down * weight_,
+                                         (all - stays - node.down) * weight_);
+      queue_.push(s, M_LN2 * (kScale * int64_t{node.scale} + rough_log2(node.estimate)));
+    });
+  }
+
+  static void add(Node& node, double value, int32_t scale) {
+    if (node.sum == 0.0 || scale > node.scale + 1) {
+      node.sum = value;
+      node.scale = scale;
+    } else if (scale == node.scale) {
+      node.sum += value;
+    } else if (scale == node.scale + 1) {
+      node.sum = node.sum * 0x1p-512 + value;
+      node.scale = scale;
+    } else if (scale == node.scale - 1) {
+      node.sum += value * 0x1p-512;
+    }
+    if (node.sum > 0x1p256) {
+      node.sum *= 0x1p-512;
+      ++node.scale;
+    }
+  }
+
+  // To .01; continuous and rising.
+  static double rough_log2(double x) {
+    const uint64_t bits = std::bit_cast<uint64_t>(x);
+    const double f = std::bit_cast<double>((bits & 0xfffffffffffff) | 0x3ff0000000000000);
+    return static_cast<double>(static_cast<int64_t>(bits >> 52) - 1023) + (2.0 - f / 3.0) * f -
+           5.0 / 3.0;
+  }
+
+  const Model& model_;
+  PathOrder& order_;
+  Backward backward_;
+  Buckets queue_;
+  double weight_;
+  std::vector<Node> nodes_;
+};
 
 }  // namespace
 
@@ -143,9 +230,9 @@ PathOrder path_order(const Model& model, const LogWeights& weights) {
     same_ends &= order.log_sum[p] == 0.0;
   }
   if (!weights.transition && weights.uniform < 0.0 && same_ends) {
-    build_up(model, weights, Buckets(-weights.uniform), order);
+    UniformBuildUp(model, weights.uniform, order).run();
   } else {
-    build_up(model, weights, Heap(), order);
+    build_up(model, weights, order);
   }
   return order;
 }
@@ -153,7 +240,9 @@ PathOrder path_order(const Model& model, const LogWeights& weights) {
 PathOrder hop_order(const Model& model) {
   PathOrder order = ends_first(model);
   const Backward backward(model);
+  Watch watch;
   for (size_t head = 0; head < order.state.size(); ++head) {
+    watch();
     backward.for_each(order.state[head], [&](State s) {
       if (order.position[static_cast<size_t>(s)] >= 0) return;
       order.position[static_cast<size_t>(s)] = static_cast<int32_t>(order.state.size());

@@ -11,15 +11,7 @@
 namespace agora::planning {
 namespace {
 
-void check_options(const Model& model, const Solver& solver, const SolveOptions& options) {
-  if (!(options.beta >= 0.0)) throw user_error("beta is {}; expected a number >= 0", options.beta);
-  if (!(options.tolerance > 0.0)) {
-    throw user_error("the tolerance is {}; expected a number above 0", options.tolerance);
-  }
-  if (options.discount && !(*options.discount > 0.0 && *options.discount <= 1.0)) {
-    throw user_error("the discount is {}; expected a number above 0 and at most 1",
-                     *options.discount);
-  }
+void check_model(const Model& model, const Solver& solver) {
   if (!solver.stochastic && !model.is_deterministic()) {
     throw user_error(
         "method '{}' takes deterministic models only; this one is stochastic "
@@ -29,6 +21,17 @@ void check_options(const Model& model, const Solver& solver, const SolveOptions&
 }
 
 }  // namespace
+
+void check_options(const SolveOptions& options) {
+  if (!(options.beta >= 0.0)) throw user_error("beta is {}; expected a number >= 0", options.beta);
+  if (!(options.tolerance > 0.0)) {
+    throw user_error("the tolerance is {}; expected a number above 0", options.tolerance);
+  }
+  if (options.discount && !(*options.discount > 0.0 && *options.discount <= 1.0)) {
+    throw user_error("the discount is {}; expected a number above 0 and at most 1",
+                     *options.discount);
+  }
+}
 
 Action Policy::best(State s) const {
   if (!greedy.empty()) return greedy[static_cast<size_t>(s)];
@@ -112,7 +115,8 @@ std::vector<double> evaluate(const Model& model, const Policy& policy,
 
 Solution solve(const Model& model, const std::string& method, const SolveOptions& options) {
   const Solver& solver = find_solver(method);
-  check_options(model, solver, options);
+  check_options(options);
+  check_model(model, solver);
   const auto begin = std::chrono::steady_clock::now();
   Solution solution = solver.run(model, options);
   solution.method = solver.name;

@@ -20,6 +20,7 @@ struct Solver {
 
 // Every solver, in the order of their file names (generated).
 const std::vector<Solver>& solvers();
+void check_options(const SolveOptions& options);
 const Solver& find_solver(const std::string& name);  // a user error names the nearest
 
 }  // namespace agora::planning

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/signals.h"
+
 namespace agora::planning {
 namespace {
 
@@ -61,7 +63,9 @@ std::vector<std::string_view> words(std::string_view text) {
 
 bool LineReader::fill() {
   if (ended_) return false;
+  throw_if_stopped();
   buffer_.erase(0, begin_);
+  offset_ += begin_;
   begin_ = 0;
   const size_t kept = buffer_.size();
   buffer_.resize(kept + kChunk);
@@ -70,6 +74,15 @@ bool LineReader::fill() {
   ended_ = got == 0;
   if (number_ == 0 && kept == 0 && buffer_.starts_with("\xEF\xBB\xBF")) begin_ = 3;
   return !ended_;
+}
+
+void LineReader::restrict_to(size_t begin, size_t end, int64_t lines) {
+  file_.restrict_to(begin, end);
+  buffer_.clear();
+  begin_ = 0;
+  offset_ = begin;
+  number_ = lines;
+  ended_ = false;
 }
 
 bool LineReader::next(std::string_view& line) {

@@ -24,7 +24,10 @@ class LineReader {
   explicit LineReader(const std::filesystem::path& file) : file_(file) {}
   // False at the end. The line stays valid until the next call.
   bool next(std::string_view& line);
-  int64_t number() const { return number_; }  // of the line given last, from 1
+  int64_t number() const { return number_; }            // of the line given last, from 1
+  size_t position() const { return offset_ + begin_; }  // of the next line, in bytes
+  // From here on only the bytes [begin, end), which start `lines` lines into the file.
+  void restrict_to(size_t begin, size_t end, int64_t lines);
 
  private:
   bool fill();
@@ -32,6 +35,7 @@ class LineReader {
   InputFile file_;
   std::string buffer_;
   size_t begin_ = 0;
+  size_t offset_ = 0;  // of the buffer in the file
   int64_t number_ = 0;
   bool ended_ = false;
 };

@@ -3,6 +3,7 @@
 #include <agora/planning/model.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -93,6 +94,8 @@ class ModelBuilder {
   void terminal_reward(State s, double reward, int64_t line = 0);
   void start(State s, double probability = 1.0) { start_.push_back({s, probability}); }
   void discount(double discount) { discount_ = discount; }
+  // How messages call the states that have no name of their own.
+  void call_states(std::function<std::string(State)> name) { call_ = std::move(name); }
   void sum_tolerance(double tolerance) { sum_tolerance_ = tolerance; }
   // States that only ever return to themselves with reward zero become terminal.
   void absorbing_as_terminal() { scattered_ = absorbing_as_terminal_ = true; }
@@ -145,6 +148,7 @@ class ModelBuilder {
   CompactList<double> probability_, reward_;
   std::vector<EndReward> end_rewards_;
   std::vector<Start> start_;
+  std::function<std::string(State)> call_;
   std::unordered_map<std::string, State> state_index_;
   std::unordered_map<std::string, Action> action_index_;
   std::vector<std::string> state_names_, action_names_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/csv.h"
@@ -166,8 +167,65 @@ report::Page page(const std::string& source, const Common& common, const Model& 
   return page;
 }
 
+// The facts of a solution that several processes share; the first prints them.
+void run_shared(const ModelOptions& source, const SolveChoice& choice, const Outputs& outputs,
+                const Common& common) {
+  planning::join_processes();
+  if (!outputs.table.empty() || !outputs.picture.empty() || !outputs.report.empty()) {
+    throw user_error("--out, --picture and --report need the solution in one process: method z");
+  }
+  const planning::DistributedSolution shared = choice.run_shared(source.source, source.load);
+  const Solution& solution = shared.solution;
+  const auto best = std::max_element(shared.policy.begin(), shared.policy.end());
+  const std::string action =
+      shared.policy.empty() ? ""
+                            : shared.actions[static_cast<size_t>(best - shared.policy.begin())];
+  if (common.json) {
+    nlohmann::ordered_json policy = nlohmann::ordered_json::array();
+    for (const double p : shared.policy) policy.push_back(std::max(p, 0.0));
+    return print_json(
+        {{"model", source.source},
+         {"method", solution.method},
+         {"states", shared.states},
+         {"beta", solution.beta},
+         {"mu", solution.mu},
+         {"start", shared.start},
+         {"value", shared.value},
+         {"log_z", shared.log_z},
+         {"residual", solution.residual},
+         {"sweeps", solution.sweeps},
+         {"seconds", solution.seconds},
+         {"action", action.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(action)},
+         {"policy", shared.policy.empty() ? nlohmann::ordered_json() : policy},
+         {"ranks", shared.ranks},
+         {"solver", shared.solver}});
+  }
+  std::string policy;
+  for (size_t a = 0; a < shared.policy.size(); ++a) {
+    if (shared.policy[a] < 0.0) continue;
+    policy +=
+        fmt::format("{}{} {:.4g}", policy.empty() ? "" : ", ", shared.actions[a], shared.policy[a]);
+  }
+  std::vector<report::Fact> all{
+      {"model", fmt::format("{}: {} states", source.source, shared.states)},
+      {"method",
+       fmt::format("{} (beta {}, mu {:.6g})", solution.method, solution.beta, solution.mu)},
+      {"ranks", std::to_string(shared.ranks)},
+      {"solver", shared.solver},
+      {"start", shared.start},
+      {"value", fmt::format("{:.10g}", shared.value)},
+      {"log Z", fmt::format("{:.10g}", shared.log_z)}};
+  if (!action.empty()) all.insert(all.end(), {{"action", action}, {"policy", policy}});
+  all.push_back({"residual",
+                 fmt::format("{:.2g} (error at most {:.2g})", solution.residual, solution.bound)});
+  all.push_back({"iterations", std::to_string(solution.sweeps)});
+  all.push_back({"time", duration_text(solution.seconds)});
+  for (const auto& [name, value] : all) fmt::print("{:<13} {}\n", name, value);
+}
+
 void run(const ModelOptions& source, const SolveChoice& choice, const Outputs& outputs,
          const Common& common) {
+  if (choice.is_shared()) return run_shared(source, choice, outputs, common);
   const Model model = source.read();
   if (!outputs.picture.empty()) {
     if (model.grid().empty()) {

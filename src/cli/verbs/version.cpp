@@ -4,6 +4,7 @@
 #include "base/features.h"
 #include "cli/verb.h"
 #include "compute/device.h"
+#include "planning/distributed.h"
 
 namespace agora::cli {
 namespace {
@@ -19,13 +20,15 @@ void run(const Common& common) {
                 {"features",
                  {{"cuda", AGORA_HAS_CUDA == 1},
                   {"gpu", gpu ? nlohmann::ordered_json(compute::cuda_description()) : nullptr},
-                  {"clp", AGORA_HAS_CLP == 1}}}});
+                  {"clp", AGORA_HAS_CLP == 1},
+                  {"petsc", AGORA_HAS_PETSC == 1}}}});
     return;
   }
   fmt::print("agora {} ({}), {}, {}\n", AGORA_VERSION, AGORA_COMMIT, AGORA_COMPILER,
              AGORA_BUILD_TYPE);
-  fmt::print("  cuda  {}\n", compute::cuda_description());
-  fmt::print("  clp   {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");
+  fmt::print("  cuda   {}\n", compute::cuda_description());
+  fmt::print("  clp    {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");
+  fmt::print("  petsc  {}\n", planning::petsc_description());
 }
 
 }  // namespace

@@ -1,17 +1,14 @@
-#include "base/csv.h"
-
 #include <agora/planning/builder.h>
 
 #include <optional>
 
 #include "base/error.h"
+#include "planning/csv_transitions.h"
 #include "planning/format.h"
 #include "planning/text.h"
 
 namespace agora::planning {
 namespace {
-
-const std::vector<std::string> kColumns{"state", "action", "next_state", "probability", "reward"};
 
 // States written as 0 ... n-1 are their own numbers and need no names. False: some are missing
 // or not numbers.
@@ -42,40 +39,38 @@ class Numbering {
 // Nothing: the states are not numbered and must be read by name.
 std::optional<Model> read(const std::filesystem::path& file, bool by_number) {
   CsvReader reader(file);
-  const std::vector<size_t> at = reader.require(kColumns);
-  reader.allow_only(kColumns);
   ModelBuilder builder;
   Numbering numbering(by_number ? std::filesystem::file_size(file) : 0);
   std::string name;
   // Rows come in runs of the same state and action.
   std::string last_action;
   Action last_action_index = kNone;
-  const auto state = [&](size_t column) -> std::optional<State> {
-    if (by_number) return numbering.state(reader.text(column));
-    name = reader.text(column);
+  const auto state = [&](std::string_view text) -> std::optional<State> {
+    if (by_number) return numbering.state(text);
+    name = text;
     return builder.state(name);
   };
-  bool any = false;
-  while (reader.next()) {
-    any = true;
-    if (reader.empty(at[0])) throw reader.expected(at[0], "the name of a state");
-    const auto s = state(at[0]);
-    if (!s) return {};
-    if (reader.empty(at[1]) && reader.empty(at[2])) {
-      builder.terminal_reward(*s, reader.number(at[4]), reader.line());
-      continue;
-    }
-    if (reader.empty(at[1])) throw reader.expected(at[1], "the name of an action");
-    if (reader.empty(at[2])) throw reader.expected(at[2], "the name of a state");
-    const auto next = state(at[2]);
-    if (!next) return {};
-    if (last_action_index == kNone || reader.text(at[1]) != last_action) {
-      last_action = reader.text(at[1]);
-      last_action_index = builder.action(last_action);
-    }
-    builder.add(*s, last_action_index, *next, reader.number(at[3]), reader.number(at[4]),
-                reader.line());
-  }
+  bool numbered = true;
+  const bool any = read_transitions(
+      reader,
+      [&](std::string_view from, std::string_view by, std::string_view to, double probability,
+          double reward) {
+        const auto s = state(from), next = state(to);
+        if (!s || !next) return numbered = false;
+        if (last_action_index == kNone || by != last_action) {
+          last_action = by;
+          last_action_index = builder.action(last_action);
+        }
+        builder.add(*s, last_action_index, *next, probability, reward, reader.line());
+        return true;
+      },
+      [&](std::string_view end, double reward) {
+        const auto s = state(end);
+        if (!s) return numbered = false;
+        builder.terminal_reward(*s, reward, reader.line());
+        return true;
+      });
+  if (!numbered) return {};
   if (!any) throw user_error("{}: the model is empty: no transitions", file.string());
   if (by_number && !numbering.complete()) return {};
   return builder.build();
@@ -94,7 +89,7 @@ Model read_csv(const std::filesystem::path& file) {
 }
 
 std::vector<std::string> write_csv(const Model& model, const std::filesystem::path& file) {
-  CsvWriter writer(file, kColumns);
+  CsvWriter writer(file, transition_columns());
   for (State s = 0; s < model.states(); ++s) {
     const std::string name = model.state_name(s);
     if (model.terminal(s)) {

@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/thread_pool.h"
 #include "planning/builtin.h"
+#include "planning/model_part.h"
 
 namespace agora::planning {
 namespace {
@@ -33,6 +35,14 @@ void draw_row(const Shape& shape, State s, Action a, std::vector<State>& next) {
   std::sort(next.begin(), next.end());
 }
 
+Rng reward_numbers(const Shape& shape, State s, Action a) {
+  return Rng(shape.seed, kStream + 1, static_cast<uint32_t>(a), static_cast<uint32_t>(s));
+}
+
+double end_reward(const Shape& shape, State s) {
+  return Rng(shape.seed, kStream + 2, 0, static_cast<uint32_t>(s)).uniform();
+}
+
 Model random_model(const Shape& shape) {
   const State inner = shape.states - shape.terminals;
   std::vector<uint32_t> row_begin{0};
@@ -42,7 +52,7 @@ Model random_model(const Shape& shape) {
     for (Action a = 0; a < shape.actions; ++a) {
       if (s < inner) {
         draw_row(shape, s, a, row);
-        Rng rng(shape.seed, kStream + 1, static_cast<uint32_t>(a), static_cast<uint32_t>(s));
+        Rng rng = reward_numbers(shape, s, a);
         const double reward = -rng.uniform();
         double sum = 0;
         const size_t begin = probability.size();
@@ -59,7 +69,7 @@ Model random_model(const Shape& shape) {
   }
   std::vector<Terminal> ends;
   for (State s = inner; s < shape.states; ++s) {
-    ends.push_back({s, Rng(shape.seed, kStream + 2, 0, static_cast<uint32_t>(s)).uniform()});
+    ends.push_back({s, end_reward(shape, s)});
   }
   if (shape.branching > 1) {
     return Model::stochastic(shape.actions, std::move(row_begin), std::move(next),
@@ -73,6 +83,43 @@ Model random_model(const Shape& shape) {
                               std::move(ends));
 }
 
+// The rows of a range of states; branching is 1.
+ModelPart random_part(const Shape& shape, int part, int parts) {
+  if (shape.branching > 1) {
+    throw user_error("several processes share deterministic models only: give branching=1");
+  }
+  const Range range = part_range(shape.states, part, parts);
+  const State inner = shape.states - shape.terminals;
+  std::vector<State> successors, row;
+  std::vector<double> rewards;
+  std::vector<Terminal> ends;
+  for (State s = static_cast<State>(range.begin); s < static_cast<State>(range.end); ++s) {
+    if (s >= inner) ends.push_back({s - static_cast<State>(range.begin), end_reward(shape, s)});
+    for (Action a = 0; a < shape.actions; ++a) {
+      if (s < inner) draw_row(shape, s, a, row);
+      successors.push_back(s < inner ? row[0] : kNone);
+      rewards.push_back(s < inner ? -reward_numbers(shape, s, a).uniform() : 0.0);
+    }
+  }
+  return make_part(static_cast<State>(range.begin), static_cast<State>(range.end - range.begin),
+                   shape.states, shape.actions, std::move(successors),
+                   rewards.empty() ? Rewards(0.0) : Rewards(std::move(rewards)), std::move(ends));
+}
+
+Shape shape_of(const Arguments& given) {
+  const Shape shape{given.whole("states"),    given.whole("actions"),
+                    given.whole("branching"), given.whole("terminals"),
+                    given.whole("band"),      static_cast<uint64_t>(given.number("seed"))};
+  if (shape.terminals >= shape.states) {
+    throw user_error("random: {} terminals of {} states, expected fewer", shape.terminals,
+                     shape.states);
+  }
+  if (double{1} * shape.states * shape.actions * shape.branching > 4e9) {
+    throw user_error("random: more than 4e9 transitions");
+  }
+  return shape;
+}
+
 }  // namespace
 
 BuiltIn entry_random() {
@@ -84,20 +131,9 @@ BuiltIn entry_random() {
                          {"seed", 1, 0, 0x1p53, true, "of everything"},
                          {"terminals", 1, 1, 1e8, true, "the last states end"},
                          {"band", 0, 0, 1e8, true, "successors this near only; 0: anywhere"}},
-          .make = [](const Arguments& given) {
-            const Shape shape{
-                given.whole("states"),    given.whole("actions"),
-                given.whole("branching"), given.whole("terminals"),
-                given.whole("band"),      static_cast<uint64_t>(given.number("seed"))};
-            if (shape.terminals >= shape.states) {
-              throw user_error("random: {} terminals of {} states, expected fewer", shape.terminals,
-                               shape.states);
-            }
-            if (double{1} * shape.states * shape.actions * shape.branching > 4e9) {
-              throw user_error("random: more than 4e9 transitions");
-            }
-            return random_model(shape);
-          }};
+          .make = [](const Arguments& given) { return random_model(shape_of(given)); },
+          .make_part = [](const Arguments& given, int part,
+                          int parts) { return random_part(shape_of(given), part, parts); }};
 }
 
 }  // namespace agora::planning

@@ -1,9 +1,11 @@
 #include "base/error.h"
 #include "base/features.h"
+#include "base/signals.h"
 #include "planning/optimum.h"
 #include "planning/solver.h"
 
 #if AGORA_HAS_CLP
+#include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 #endif
@@ -12,6 +14,13 @@ namespace agora::planning {
 namespace {
 
 #if AGORA_HAS_CLP
+
+// Ends the simplex method after Ctrl-C.
+class Stop : public ClpEventHandler {
+ public:
+  int event(Event) override { return stop_requested() ? 5 : -1; }
+  ClpEventHandler* clone() const override { return new Stop(*this); }
+};
 
 // The least V with V(s) >= r(s,a) + discount sum_s' P V(s') for every action.
 Solution linear_program(const Model& model, const SolveOptions& options) {
@@ -62,7 +71,10 @@ Solution linear_program(const Model& model, const SolveOptions& options) {
                       unbounded.data());
   simplex.setPrimalTolerance(1e-9);
   simplex.setDualTolerance(1e-9);
+  const Stop stop;
+  simplex.passInEventHandler(&stop);
   simplex.dual();
+  throw_if_stopped();
   if (simplex.isProvenPrimalInfeasible()) {
     throw user_error(
         "a loop gains reward for ever, so the total reward is infinite: give a "

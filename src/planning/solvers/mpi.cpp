@@ -10,11 +10,13 @@ constexpr int kEvaluations = 10;
 Solution modified_policy_iteration(const Model& model, const SolveOptions& options) {
   ValueProblem problem = value_problem(model, options);
   std::vector<double>& value = problem.value;
+  Watch watch;
   std::vector<Action> action(value.size(), kNone);
   return with_rows(model, problem.discount, [&](const auto& rows) {
     return iterate(problem, value, options, [&] {
       double change = 0.0;
       for (const State s : problem.order) {
+        watch();
         const Best best = best_action(rows, s, value.data());
         const double off = std::abs(best.value - value[static_cast<size_t>(s)]);
         change = off <= change ? change : off;
@@ -24,6 +26,7 @@ Solution modified_policy_iteration(const Model& model, const SolveOptions& optio
       if (change == 0.0) return change;
       for (int k = 0; k < kEvaluations; ++k) {
         for (const State s : problem.order) {
+          watch();
           value[static_cast<size_t>(s)] = rows.q(s, action[static_cast<size_t>(s)], value.data());
         }
       }

@@ -1,4 +1,5 @@
 #include "planning/partition.h"
+#include "planning/parts.h"
 #include "planning/soft.h"
 #include "planning/solver.h"
 
@@ -25,10 +26,12 @@ Solution soft_value_iteration(const Model& model, const SolveOptions& options) {
   const bool discounted = solution.discount < 1.0;
   const double goal = options.tolerance * std::min(1.0, options.beta);
   const double target = discounted ? change_for(solution.discount, goal) : 1e-2;
+  Watch watch;
   const int64_t most = discounted ? options.max_sweeps : 200;
   for (double change = INFINITY; change > target && solution.sweeps < most; ++solution.sweeps) {
     change = 0.0;
     for (const State s : problem.order) {
+      watch();
       const double value = soft_backup(problem, s, log_z, q);
       change = std::max(change, std::abs(value - log_z[static_cast<size_t>(s)]));
       log_z[static_cast<size_t>(s)] = value;

@@ -14,6 +14,7 @@ Solution prioritised(const Model& model, const SolveOptions& options) {
   ValueProblem problem = value_problem(model, options);
   std::vector<double>& value = problem.value;
   const Backward backward(model);
+  Watch watch;
   std::vector<char> is_live(value.size(), 0);
   for (const State s : problem.order) is_live[static_cast<size_t>(s)] = 1;
   return with_rows(model, problem.discount, [&](const auto& rows) {
@@ -21,6 +22,7 @@ Solution prioritised(const Model& model, const SolveOptions& options) {
     return iterate(problem, value, options, [&] {
       std::priority_queue<std::pair<double, State>> queue;
       const auto look = [&](State s) {
+        watch();
         const double off =
             std::abs(best_action(rows, s, value.data()).value - value[static_cast<size_t>(s)]);
         if (off > threshold) queue.emplace(off, s);
