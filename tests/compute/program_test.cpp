@@ -1,6 +1,7 @@
 // Programs as a whole: phases, loops, threads, memory, errors, state on disk.
 #include "compute/program.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "compute/gradients.h"
+#include "compute/memory_block.h"
 #include "compute/operations.h"
 #include "support/allocations.h"
 
@@ -338,6 +340,18 @@ TEST(Program, MistakesAreOneClearLine) {
               Program(g, variables, {{{"y", y}}, {}}, {.rows = int64_t{1} << 50});
             }).find("out of memory"),
             std::string::npos);
+}
+
+// The system would promise that much, and end the process when it is touched.
+TEST(MemoryBlock, RefusesWhatTheMachineDoesNotHave) {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  int64_t kilobytes = 0;
+  file >> key >> kilobytes;
+  ASSERT_EQ(key, "MemTotal:");
+  const std::string message = message_of([&] { MemoryBlock(kilobytes << 10, "a test"); });
+  EXPECT_EQ(message.find(fmt::format("out of memory: {} MiB for a test, ", kilobytes >> 10)), 0u)
+      << message;
 }
 
 TEST(Variables, AreSavedAndRestoredAndMismatchesRefused) {
