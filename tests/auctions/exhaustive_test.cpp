@@ -27,35 +27,40 @@ double exhaustive_gain(const Mechanism& mechanism, const Setting& market, int bi
                        const double* values) {
   constexpr int kGrid = 41, kFine = 9, kRefined = 12, kLevels = 5;
   Probe probe(mechanism, market, bidder, values);
-  std::vector<double> truth(probe.truth(), probe.truth() + 2), utility, bids;
-  probe.utility(truth, utility);
-  const double honest = utility[0];
-  Best best{honest, truth};
-  for (int a = 0; a < kGrid; ++a) {
-    for (int b = 0; b < kGrid; ++b) {
-      bids.insert(bids.end(), {a / (kGrid - 1.0), b / (kGrid - 1.0)});
-    }
-  }
+  std::vector<double> utility;
+  Bids bids;
+  bids.add(0, probe.truth(0), 2);
   probe.utility(bids, utility);
-  best.take(bids, utility);
-  const std::vector<double> starts = best_starts(bids, utility, 2, kRefined);
+  const double honest = utility[0];
+  Best best{utility, bids.rows};
+  const auto look = [&](Best& at, const Bids& where) {
+    probe.utility(where, utility);
+    at.take(where, utility);
+  };
+  Bids grid;
+  for (int k = 0; k < kGrid * kGrid; ++k) {
+    const double bid[] = {k / kGrid / (kGrid - 1.0), k % kGrid / (kGrid - 1.0)};
+    grid.add(0, bid, 2);
+  }
+  look(best, grid);
+  const Bids starts = best_starts(grid, utility, 2, kRefined);
   for (int s = 0; s < kRefined; ++s) {
-    Best local{-1e9, {starts[2 * s], starts[2 * s + 1]}};
+    Best local{{-1e9}, {starts.rows[2 * s], starts.rows[2 * s + 1]}};
     double reach = 1.0 / (kGrid - 1);
     for (int level = 0; level < kLevels; ++level, reach *= 0.3) {
-      bids.clear();
-      for (int a = 0; a < kFine * kFine; ++a) {
-        const double dx = reach * (2.0 * (a / kFine) / (kFine - 1) - 1);
-        const double dy = reach * (2.0 * (a % kFine) / (kFine - 1) - 1);
-        bids.insert(bids.end(), {std::clamp(local.bid[0] + dx, 0.0, 1.0),
-                                 std::clamp(local.bid[1] + dy, 0.0, 1.0)});
+      Bids fine;
+      for (int k = 0; k < kFine * kFine; ++k) {
+        const double dx = reach * (2.0 * (k / kFine) / (kFine - 1) - 1);
+        const double dy = reach * (2.0 * (k % kFine) / (kFine - 1) - 1);
+        const double bid[] = {std::clamp(local.bid[0] + dx, 0.0, 1.0),
+                              std::clamp(local.bid[1] + dy, 0.0, 1.0)};
+        fine.add(0, bid, 2);
       }
-      probe.utility(bids, utility);
-      local.take(bids, utility);
+      look(local, fine);
     }
-    best.take(local.bid, {local.utility});
+    best.take({local.bid, {0}}, local.utility);
   }
-  return best.utility - honest;
+  return best.utility[0] - honest;
 }
 
 struct Trial {

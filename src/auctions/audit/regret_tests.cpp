@@ -16,62 +16,83 @@ constexpr size_t kKept = 8;        // seeds that are refined
 // True if the space is small enough to try every bid.
 bool try_all(Probe& probe, const BidSpace& space, Best& best) {
   if (!space.discrete()) return false;
-  const std::vector<double> bids = all_bids(space, probe.items(), kAllBids);
-  if (bids.empty()) return false;
-  std::vector<double> utility;
-  probe.utility(bids, utility);
-  best.take(bids, utility);
+  const int m = probe.items();
+  const std::vector<double> all = all_bids(space, m, kAllBids);
+  if (all.empty()) return false;
+  for (int profile = 0; profile < probe.profiles(); ++profile) {
+    Bids bids;
+    for (size_t at = 0; at < all.size(); at += m) bids.add(profile, all.data() + at, m);
+    std::vector<double> utility;
+    probe.utility(bids, utility);
+    best.take(bids, utility);
+  }
   return true;
 }
 
-// The coarse grid of each item with the truth elsewhere, and of all items together for up to two.
-void add_grid(const Probe& probe, const BidSpace& space, std::vector<double>& bids) {
-  const int m = probe.items();
-  const auto level = [&](int item, int k) {
-    return space.low(item) + space.width(item) * k / (kGrid - 1);
-  };
-  for (int j = 0; j < m; ++j) {
-    for (int k = 0; k < kGrid; ++k) {
-      bids.insert(bids.end(), probe.truth(), probe.truth() + m);
-      bids[bids.size() - m + j] = level(j, k);
-    }
+// Seeds of the strong test in one of the probe's profiles.
+class Seeds {
+ public:
+  Seeds(const Probe& probe, const BidSpace& space, int profile, Bids& bids)
+      : space_(space), profile_(profile), m_(probe.items()), bids_(bids) {
+    truth_.assign(probe.truth(profile), probe.truth(profile) + m_);
   }
-  for (int k = 0; m == 2 && k < kGrid * kGrid; ++k) {
-    bids.push_back(level(0, k / kGrid));
-    bids.push_back(level(1, k % kGrid));
-  }
-}
 
-// Bids that suggest themselves: scaled truth, nothing, everything, and just beside the others'.
-void add_usual(const Probe& probe, const BidSpace& space, int bidder, std::vector<double>& bids) {
-  const int m = probe.items();
-  const int n = static_cast<int>(probe.values().size()) / m;
-  const auto add = [&](auto value) {
-    for (int j = 0; j < m; ++j) bids.push_back(value(j));
-  };
-  for (double scale : {0.5, 0.8, 0.95, 0.99, 1.01, 1.05, 1.25, 2.0}) {
-    add([&](int j) { return scale * probe.truth()[j]; });
+  template <typename Value>
+  void add(Value value) {  // of each item
+    std::vector<double> bid(m_);
+    for (int j = 0; j < m_; ++j) bid[j] = value(j);
+    space_.project(bid.data());
+    bids_.add(profile_, bid.data(), m_);
   }
-  add([&](int j) { return space.low(j); });
-  add([&](int j) { return space.high(j); });
-  for (double beside : {1 - 1e-6, 1 + 1e-6}) {
-    for (int i = 0; i < n; ++i) {
-      if (i == bidder) continue;
-      add([&](int j) { return beside * probe.values()[i * m + j]; });
-    }
-    if (n < 2) continue;
-    const auto highest = [&](int j) {
-      double top = 0.0;
-      for (int i = 0; i < n; ++i)
-        top = std::max(top, i == bidder ? 0.0 : probe.values()[i * m + j]);
-      return beside * top;
+
+  // The coarse grid of each item with the truth elsewhere, and of all items together for up to two.
+  void add_grid() {
+    const auto level = [&](int item, int k) {
+      return space_.low(item) + space_.width(item) * k / (kGrid - 1);
     };
-    add(highest);
-    for (int item = 0; item < m; ++item) {  // one item at a time, the truth elsewhere
-      add([&](int j) { return j == item ? highest(j) : probe.truth()[j]; });
+    for (int item = 0; item < m_; ++item) {
+      for (int k = 0; k < kGrid; ++k) {
+        add([&](int j) { return j == item ? level(j, k) : truth_[j]; });
+      }
+    }
+    for (int k = 0; m_ == 2 && k < kGrid * kGrid; ++k) {
+      add([&](int j) { return level(j, j == 0 ? k / kGrid : k % kGrid); });
     }
   }
-}
+
+  // Bids that suggest themselves: scaled truth, nothing, everything, just beside the others'.
+  void add_usual(const double* values, int bidders, int bidder) {
+    add([&](int j) { return truth_[j]; });
+    for (double scale : {0.5, 0.8, 0.95, 0.99, 1.01, 1.05, 1.25, 2.0}) {
+      add([&](int j) { return scale * truth_[j]; });
+    }
+    add([&](int j) { return space_.low(j); });
+    add([&](int j) { return space_.high(j); });
+    for (double beside : {1 - 1e-6, 1 + 1e-6}) {
+      const auto highest = [&](int j) {
+        double top = 0.0;
+        for (int i = 0; i < bidders; ++i) {
+          if (i != bidder) top = std::max(top, values[i * m_ + j]);
+        }
+        return beside * top;
+      };
+      for (int i = 0; i < bidders; ++i) {
+        if (i != bidder) add([&](int j) { return beside * values[i * m_ + j]; });
+      }
+      if (bidders < 2) continue;
+      add(highest);
+      for (int item = 0; item < m_; ++item) {  // one item at a time, the truth elsewhere
+        add([&](int j) { return j == item ? highest(j) : truth_[j]; });
+      }
+    }
+  }
+
+ private:
+  const BidSpace& space_;
+  int profile_, m_;
+  Bids& bids_;
+  std::vector<double> truth_;
+};
 
 }  // namespace
 
@@ -79,10 +100,11 @@ RegretTest thesis_regret(const Mechanism& mechanism, const Setting& setting,
                          const AuditOptions& options) {
   return gather_regret(
       mechanism, setting, options,
-      [&](Probe& probe, const BidSpace& space, int64_t profile, int bidder, Best& best) {
+      [&](Probe& probe, const BidSpace& space, int64_t first, int bidder, Best& best) {
         if (try_all(probe, space, best)) return;
-        std::vector<double> starts, utility;
-        add_draws(setting, space, options.seed, profile, bidder, options.starts, starts);
+        Bids starts;
+        std::vector<double> utility;
+        add_draws(setting, space, options.seed, first, probe, bidder, options.starts, starts);
         if (mechanism.has_gradients() && !space.discrete()) {
           adam_search(probe, space, std::move(starts),
                       {.steps = options.steps, .rate = options.rate}, best);
@@ -101,24 +123,26 @@ RegretTest strong_regret(const Mechanism& mechanism, const Setting& setting,
   const int64_t others = setting.held_out() > 0 ? setting.held_out() : options.regret_profiles;
   return gather_regret(
       mechanism, setting, options,
-      [&](Probe& probe, const BidSpace& space, int64_t profile, int bidder, Best& best) {
+      [&](Probe& probe, const BidSpace& space, int64_t first, int bidder, Best& best) {
         if (try_all(probe, space, best)) return;
-        const int m = probe.items();
-        std::vector<double> seeds(probe.truth(), probe.truth() + m), utility;
-        add_draws(setting, space, options.seed + 1, profile, bidder, kDraws, seeds);
-        std::vector<double> other(setting.bidders() * m);
-        for (int k = 1; k <= kDraws; ++k) {
-          setting.sample_held_out(options.seed, kEvaluationStream, (profile + k) % others, 1,
-                                  other.data());
-          seeds.insert(seeds.end(), other.begin() + bidder * m, other.begin() + (bidder + 1) * m);
+        const int n = setting.bidders(), m = probe.items();
+        Bids bids;
+        std::vector<double> other(n * m), utility;
+        add_draws(setting, space, options.seed + 1, first, probe, bidder, kDraws, bids);
+        for (int profile = 0; profile < probe.profiles(); ++profile) {
+          Seeds seeds(probe, space, profile, bids);
+          for (int k = 1; k <= kDraws; ++k) {
+            setting.sample_held_out(options.seed, kEvaluationStream, (first + profile + k) % others,
+                                    1, other.data());
+            seeds.add([&](int j) { return other[bidder * m + j]; });
+          }
+          seeds.add_grid();
+          seeds.add_usual(probe.values(profile), n, bidder);
         }
-        add_grid(probe, space, seeds);
-        add_usual(probe, space, bidder, seeds);
-        for (size_t at = 0; at < seeds.size(); at += m) space.project(seeds.data() + at);
-        probe.utility(seeds, utility);
-        best.take(seeds, utility);
-        std::vector<double> kept = best_starts(seeds, utility, m, kKept);
-        kept.insert(kept.end(), probe.truth(), probe.truth() + m);
+        probe.utility(bids, utility);
+        best.take(bids, utility);
+        Bids kept = best_starts(bids, utility, m, kKept);
+        for (int k = 0; k < probe.profiles(); ++k) kept.add(k, probe.truth(k), m);
         if (mechanism.has_gradients() && !space.discrete()) {
           adam_search(probe, space, kept,
                       {.steps = 200, .rate = 0.1, .relative = true, .final_share = 1e-3}, best);

@@ -24,46 +24,60 @@ class BidSpace {
   std::vector<std::vector<double>> atoms_;
 };
 
-// One bidder's utility as a function of its own bid, the others bidding the truth.
+// Bids of one bidder, each in one of several profiles.
+struct Bids {
+  std::vector<double> rows;  // (count, items)
+  std::vector<int> profile;  // (count)
+  void add(int in_profile, const double* bid, int items) {
+    profile.push_back(in_profile);
+    rows.insert(rows.end(), bid, bid + items);
+  }
+};
+
+// One bidder's utility as a function of its own bid, the others bidding the truth, in several
+// profiles at once: a network is fastest on many bids.
 class Probe {
  public:
-  Probe(const Mechanism& mechanism, const Setting& setting, int bidder, const double* values);
+  // values (profiles, bidders, items)
+  Probe(const Mechanism& mechanism, const Setting& setting, int bidder, const double* values,
+        int profiles = 1);
   int items() const { return items_; }
-  const double* truth() const { return values_.data() + int64_t{bidder_} * items_; }
-  const std::vector<double>& values() const { return values_; }
+  int profiles() const { return profiles_; }
+  const double* values(int profile) const {  // (bidders, items)
+    return values_.data() + int64_t{profile} * bidders_ * items_;
+  }
+  const double* truth(int profile) const { return values(profile) + int64_t{bidder_} * items_; }
   // bids (count, items) -> utility (count)
-  void utility(const std::vector<double>& bids, std::vector<double>& utility);
+  void utility(const Bids& bids, std::vector<double>& utility);
   // The same with derivatives (count, items).
-  void gradient(const std::vector<double>& bids, std::vector<double>& utility,
-                std::vector<double>& gradient);
+  void gradient(const Bids& bids, std::vector<double>& utility, std::vector<double>& gradient);
 
  private:
-  void fill(const std::vector<double>& bids);
+  void fill(const Bids& bids);
   const Mechanism& mechanism_;
-  int bidders_, items_, bidder_;
-  std::vector<double> values_;  // (bidders, items)
+  int bidders_, items_, bidder_, profiles_;
+  std::vector<double> values_;  // (profiles, bidders, items)
   std::vector<double> all_bids_, allocation_, payments_, own_values_;
 };
 
-// The best bid a search has seen.
+// The best bid a search has seen in each profile.
 struct Best {
-  double utility;
-  std::vector<double> bid;  // (items)
-  void take(const std::vector<double>& bids, const std::vector<double>& utilities);
+  std::vector<double> utility;  // (profiles)
+  std::vector<double> bid;      // (profiles, items)
+  void take(const Bids& bids, const std::vector<double>& utilities);
 };
 
-// Starts, best first, at most `keep` of them; bids (count, items).
-std::vector<double> best_starts(const std::vector<double>& bids,
-                                const std::vector<double>& utilities, int items, size_t keep);
+// Starts, best first, at most `keep` of each profile.
+Bids best_starts(const Bids& bids, const std::vector<double>& utilities, int items, size_t keep);
 
 // Moves every start along single items by `step` of the item's width, halving the step of a start
 // that finds nothing better, down to `smallest`.
-void pattern_search(Probe& probe, const BidSpace& space, std::vector<double> starts, double step,
-                    double smallest, int rounds, Best& best);
+void pattern_search(Probe& probe, const BidSpace& space, Bids starts, double step, double smallest,
+                    int rounds, Best& best);
 
 // Adam ascent of every start; the rate (of the item's width where `relative`) falls to
-// `final_share` of itself. Halves the number of starts now and then, keeping those that gained
-// most.
+// `final_share` of itself. Halves the number of starts of a profile now and then, keeping those
+// that gained most.
 struct Ascent {
   int steps = 300;
   double rate = 0.001;
@@ -71,18 +85,18 @@ struct Ascent {
   double final_share = 1.0;
   bool drop = true;
 };
-void adam_search(Probe& probe, const BidSpace& space, std::vector<double> starts,
-                 const Ascent& options, Best& best);
+void adam_search(Probe& probe, const BidSpace& space, Bids starts, const Ascent& options,
+                 Best& best);
 
-// Runs search(probe, space, rng-addressed profile and bidder, best) for every profile and bidder
-// and gathers the gains over the truth. Profiles are those evaluate() uses.
+// Runs search(probe, space, first, bidder, best) for every bidder and groups of profiles first,
+// first + 1, ..., and gathers the gains over the truth. Profiles are those evaluate() uses.
 RegretTest gather_regret(
     const Mechanism& mechanism, const Setting& setting, const AuditOptions& options,
-    const std::function<void(Probe&, const BidSpace&, int64_t profile, int bidder, Best&)>& search);
+    const std::function<void(Probe&, const BidSpace&, int64_t first, int bidder, Best&)>& search);
 
-// `count` draws of a bidder's row of values, projected: bids (count, items), appended.
-void add_draws(const Setting& setting, const BidSpace& space, uint64_t seed, int64_t profile,
-               int bidder, int count, std::vector<double>& bids);
+// `count` draws of a bidder's row of values for each of the probe's profiles, projected.
+void add_draws(const Setting& setting, const BidSpace& space, uint64_t seed, int64_t first,
+               const Probe& probe, int bidder, int count, Bids& bids);
 // Every combination of atoms of a discrete space, up to `most`; empty if there are more.
 std::vector<double> all_bids(const BidSpace& space, int items, size_t most);
 
