@@ -50,7 +50,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
   for (const char* what : {"revenue", "regret"}) {
     report::LineChart chart{.title = fmt::format("EquivariantNet, setting I: {}", what),
                             .x = {.title = "epoch"},
-                            .y = {.title = what, .low = 0.0}};
+                            .y = {.title = what}};
     for (const char* part : {"train", "test"}) {
       chart.series.push_back(
           seen_curve(part, results, "I", "epoch", fmt::format("{}_{}", part, what)));
