@@ -24,7 +24,7 @@ struct Recipe {
   int misreport_steps = 25;
   double misreport_rate = 0.1, misreport_final_rate = 0.1;  // in units of the scaled bids
   bool best_misreport = false;  // the best bid seen on the way instead of the last one
-  int candidates = 0;           // bids of other profiles among which a search may start
+  int candidates = 0;           // other bids among which a search may start
   int refinements = 0;          // algnet: ascent steps on each bid after the misreporter's guess
 
   // The augmented Lagrangian of regretnet and equivariantnet.

@@ -224,7 +224,7 @@ Tensor payments(const Decision& decision, Tensor bids) {
 Tensor scaled(const Architecture& architecture, Tensor bids) {
   if (!all_are(architecture.low, 0.0)) bids = bids - side(architecture, architecture.low, bids);
   if (!all_are(architecture.range, 1.0)) bids = bids / side(architecture, architecture.range, bids);
-  return bids;
+  return architecture.saturating ? bids / (1.0 + bids) : bids;
 }
 
 Tensor unscaled(const Architecture& architecture, Tensor x) {
@@ -235,11 +235,12 @@ Tensor unscaled(const Architecture& architecture, Tensor x) {
 
 Architecture architecture_for(const NetworkKind& kind, const Setting& setting, int hidden,
                               int width) {
-  Architecture result{setting.bidders(), setting.items(), hidden, width, {}, {}};
+  Architecture result{setting.bidders(), setting.items(), hidden, width, {}, {}, false};
   for (int i = 0; i < setting.bidders(); ++i) {
     for (int j = 0; j < setting.items(); ++j) {
       Interval domain = setting.domain(i, j);
       if (std::isinf(domain.high)) {
+        result.saturating = true;
         domain.high = setting.laws().rows[i]->marginals()[j]->quantile(kUsualQuantile);
       }
       result.low.push_back(domain.low);
@@ -259,7 +260,7 @@ Architecture architecture_for(const NetworkKind& kind, const Setting& setting, i
 }
 
 Architecture architecture_of(const NetworkKind& kind, const Parameters& parameters) {
-  Architecture result{parameters.bidders, parameters.items, 0, 0, {0.0}, {1.0}};
+  Architecture result{parameters.bidders, parameters.items, 0, 0, {0.0}, {1.0}, false};
   const auto layer = [&](int k) {
     return parameters.tensors.find(fmt::format(fmt::runtime(kind.layers), k));
   };
@@ -282,6 +283,7 @@ Architecture architecture_of(const NetworkKind& kind, const Parameters& paramete
       throw user_error("tensors 'scale.low' and 'scale.range' do not fit a {} of {}x{}",
                        parameters.mechanism, result.bidders, result.items);
     }
+    result.saturating = tensor(parameters, "scale.saturating", {1}).values[0] != 0;
   }
   return result;
 }
@@ -292,6 +294,7 @@ Parameters network_parameters(std::string_view mechanism, const Setting& setting
   const auto count = static_cast<int64_t>(architecture.low.size());
   parameters.tensors["scale.low"] = {{count}, architecture.low};
   parameters.tensors["scale.range"] = {{count}, architecture.range};
+  parameters.tensors["scale.saturating"] = {{1}, {architecture.saturating ? 1.0 : 0.0}};
   return parameters;
 }
 

@@ -21,10 +21,11 @@ compute::Tensor payments(const Decision& decision, compute::Tensor bids);  // (r
 struct Architecture {
   int bidders = 1, items = 1;
   int hidden = 2, width = 100;     // hidden layers and their width or channels
-  std::vector<double> low, range;  // (n, m) or (1): the network sees (bid - low) / range
+  std::vector<double> low, range;  // (n, m) or (1): the network sees x = (bid - low) / range,
+  bool saturating = false;         // or x / (1 + x) where values have no end
 };
 compute::Tensor scaled(const Architecture& architecture, compute::Tensor bids);
-compute::Tensor unscaled(const Architecture& architecture, compute::Tensor x);
+compute::Tensor unscaled(const Architecture& architecture, compute::Tensor x);  // low + range x
 
 // How a kind of mechanism is recorded in a graph.
 struct NetworkKind {

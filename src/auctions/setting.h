@@ -71,6 +71,7 @@ enum Stream : uint32_t {
   kMisreportStream = 108,
   kWeightStream = 109,
   kOrderStream = 110,
+  kCandidateStream = 111,
   kRestartStream = 1000,  // and later: one per restart
 };
 

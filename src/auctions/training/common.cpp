@@ -127,13 +127,23 @@ void CommonTrainer::spread(std::span<const float> values, std::vector<float>& pr
 
 void CommonTrainer::gather_starts(std::span<const float> values, std::span<const float> reports,
                                   std::vector<float>& starts) const {
-  const int64_t n = setting_.bidders(), m = setting_.items();
+  const int64_t n = setting_.bidders(), m = setting_.items(), rows = recipe_.batch * n;
+  const AscentPlan plan = ascent_plan();
+  Rng rng(seed_, kCandidateStream, static_cast<uint32_t>(iteration_));
   starts.clear();
-  for (int64_t row = 0; row < recipe_.batch * n; ++row) {
+  for (int64_t row = 0; row < rows; ++row) {
     starts.insert(starts.end(), reports.begin() + row * m, reports.begin() + (row + 1) * m);
     for (int64_t k = 0; k < recipe_.candidates; ++k) {
-      const int64_t shift = (iteration_ + 1) * recipe_.candidates + k;
-      const int64_t other = (row + n * (shift % recipe_.batch)) % (recipe_.batch * n);
+      if (k % 4 == 3) {  // far out: an end of the domain, or anywhere in it
+        for (int64_t j = 0; j < m; ++j) {
+          const int64_t cell = row % n * m + j;
+          const double at = std::clamp(2 * rng.uniform() - 0.5, 0.0, 1.0);
+          starts.push_back(
+              static_cast<float>(plan.low[cell] + at * (plan.high[cell] - plan.low[cell])));
+        }
+        continue;
+      }
+      const int64_t other = (row + n * rng.below(recipe_.batch)) % rows;
       starts.insert(starts.end(), values.begin() + other * m, values.begin() + (other + 1) * m);
     }
   }

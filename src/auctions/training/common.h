@@ -49,8 +49,8 @@ class CommonTrainer : public ResumableTrainer {
   // One row per profile and bidder: values (rows, n, m) and a mark of the bidder (rows, n).
   void spread(std::span<const float> values, std::vector<float>& profiles) const;
   std::vector<float> bidder_marks() const;
-  // Where the search for each bidder's lie may start (rows, 1 + candidates, m): its report, and
-  // what bidders in its place have as values in other profiles of the batch.
+  // Where the search for each bidder's lie may start (rows, 1 + candidates, m): its report, what
+  // bidders in its place have as values in other profiles of the batch, and far-out bids.
   int64_t starts() const { return 1 + recipe_.candidates; }
   void gather_starts(std::span<const float> values, std::span<const float> reports,
                      std::vector<float>& starts) const;
