@@ -134,9 +134,9 @@ Experiment entry_ch4_generalisation() {
           .title = "Out-of-setting generalisation: experiments α and β",
           .source = "ch. 4, Out-of-setting generalization, figure (a)-(b)",
           .quick = {.seeds = {1},
-                    .expected_seconds = 60,
+                    .expected_seconds = 45,
                     .words = "small networks; RegretNet at the ends only"},
-          .full = {.seeds = {1}, .expected_seconds = 6 * 3600, .words = "the shipped recipes"},
+          .full = {.seeds = {1}, .expected_seconds = 9'000, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};
 }

@@ -77,8 +77,8 @@ Experiment entry_ch4_learning_curves() {
           .chapter = 4,
           .title = "EquivariantNet learns setting I: revenue and regret against epochs",
           .source = "ch. 4, Known optimal solution, figure (a)-(b)",
-          .quick = {.seeds = {1}, .expected_seconds = 20, .words = "a small network"},
-          .full = {.seeds = {1, 2, 3}, .expected_seconds = 3 * 300, .words = "3 seeds"},
+          .quick = {.seeds = {1}, .expected_seconds = 8, .words = "a small network"},
+          .full = {.seeds = {1, 2, 3}, .expected_seconds = 600, .words = "3 seeds"},
           .run = run,
           .judge = judge};
 }

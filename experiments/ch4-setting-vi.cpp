@@ -87,8 +87,8 @@ Experiment entry_ch4_setting_vi() {
       .chapter = 4,
       .title = "Setting VI: exponential values, both networks",
       .source = "ch. 4, Non-symmetric optimal solution, table (b)",
-      .quick = {.seeds = {1}, .expected_seconds = 60, .words = "small networks, few iterations"},
-      .full = {.seeds = {1}, .expected_seconds = 2 * 3600, .words = "the shipped recipes"},
+      .quick = {.seeds = {1}, .expected_seconds = 27, .words = "small networks, few iterations"},
+      .full = {.seeds = {1}, .expected_seconds = 2'400, .words = "the shipped recipes"},
       .run = run,
       .judge = judge};
 }

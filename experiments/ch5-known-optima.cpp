@@ -81,8 +81,8 @@ Experiment entry_ch5_known_optima() {
       .chapter = 5,
       .title = "ALGnet on settings A, B and C",
       .source = "ch. 5, Known settings, table",
-      .quick = {.seeds = {1}, .expected_seconds = 60, .words = "small networks, few iterations"},
-      .full = {.seeds = {1, 2, 3}, .expected_seconds = 9 * 900, .words = "3 seeds"},
+      .quick = {.seeds = {1}, .expected_seconds = 29, .words = "small networks, few iterations"},
+      .full = {.seeds = {1, 2, 3}, .expected_seconds = 3'000, .words = "3 seeds"},
       .run = run,
       .judge = judge};
 }

@@ -42,8 +42,8 @@ Experiment entry_ch5_large() {
       .chapter = 5,
       .title = "RegretNet and ALGnet on 1x10, 3x10 and 5x10",
       .source = "ch. 5, Unknown and large-scale auctions, table",
-      .quick = {.seeds = {1}, .expected_seconds = 600, .words = "small networks, few iterations"},
-      .full = {.seeds = {1}, .expected_seconds = 60 * 3600, .words = "the shipped recipes"},
+      .quick = {.seeds = {1}, .expected_seconds = 300, .words = "small networks, few iterations"},
+      .full = {.seeds = {1}, .expected_seconds = 6 * 3600, .words = "the shipped recipes"},
       .on_request = true,
       .run = [](Task& task) { return run_sizes(task, lines(), 2'000); },
       .judge =

@@ -86,8 +86,8 @@ Experiment entry_ch5_learning_curves() {
           .chapter = 5,
           .title = "RegretNet and ALGnet learn setting A: revenue, regret and P*",
           .source = "ch. 5, Auctions with known and unknown optima, figure (a)-(c)",
-          .quick = {.seeds = {1}, .expected_seconds = 50, .words = "small networks"},
-          .full = {.seeds = {1}, .expected_seconds = 30 * 60, .words = "the shipped recipes"},
+          .quick = {.seeds = {1}, .expected_seconds = 13, .words = "small networks"},
+          .full = {.seeds = {1}, .expected_seconds = 900, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};
 }

@@ -102,8 +102,8 @@ Experiment entry_ch5_truthful_reduction() {
           .chapter = 5,
           .title = "From regret to an exactly truthful menu, 1x2",
           .source = "ch. 5, appendix: proof of the reduction",
-          .quick = {.seeds = {1}, .expected_seconds = 50, .words = "small networks"},
-          .full = {.seeds = {1}, .expected_seconds = 40 * 60, .words = "the shipped recipes"},
+          .quick = {.seeds = {1}, .expected_seconds = 24, .words = "small networks"},
+          .full = {.seeds = {1}, .expected_seconds = 900, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};
 }

@@ -34,8 +34,8 @@ Experiment entry_ch5_unknown_optima() {
       .chapter = 5,
       .title = "RegretNet and ALGnet on 1x2 and 2x2",
       .source = "ch. 5, Unknown and large-scale auctions, table",
-      .quick = {.seeds = {1}, .expected_seconds = 60, .words = "small networks, few iterations"},
-      .full = {.seeds = {1}, .expected_seconds = 90 * 60, .words = "the shipped recipes"},
+      .quick = {.seeds = {1}, .expected_seconds = 45, .words = "small networks, few iterations"},
+      .full = {.seeds = {1}, .expected_seconds = 2'400, .words = "the shipped recipes"},
       .run = [](Task& task) { return run_sizes(task, lines(), 4'000); },
       .judge =
           [](Scale scale, const std::vector<Json>& results) {

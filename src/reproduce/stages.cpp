@@ -53,7 +53,7 @@ Stages::Trained Stages::train(const Training& training, const Watch& watch) {
     result.seen = under_way_->extra.at("seen");
   }
   const int64_t end = training.recipe.iterations;
-  const int64_t every = watch.points > 0 ? std::max<int64_t>(1, end / watch.points) : end;
+  const int64_t every = watch.points > 0 ? (end + watch.points - 1) / watch.points : end;
   auto saved = std::chrono::steady_clock::now();
   while (trainer->iteration() < end) {
     const int64_t from = trainer->iteration();
@@ -74,17 +74,22 @@ Stages::Trained Stages::train(const Training& training, const Watch& watch) {
   return result;
 }
 
-Recipe shrunken(Recipe recipe, int64_t iterations) {
+Recipe with_iterations(Recipe recipe, int64_t iterations) {
   const double share = static_cast<double>(iterations) / static_cast<double>(recipe.iterations);
-  if (share >= 1) return recipe;
-  const auto compressed = [&](int64_t count) {
+  const auto scaled = [&](int64_t count) {
     return std::max<int64_t>(1, std::llround(share * static_cast<double>(count)));
   };
   recipe.iterations = iterations;
-  recipe.penalty_every = compressed(recipe.penalty_every);
-  recipe.multiplier_every = std::max<int64_t>(10, compressed(recipe.multiplier_every));
-  if (recipe.restart_every > 0) recipe.restart_every = compressed(recipe.restart_every);
-  recipe.restart_until = compressed(recipe.restart_until);
+  recipe.penalty_every = scaled(recipe.penalty_every);
+  recipe.multiplier_every = std::max<int64_t>(10, scaled(recipe.multiplier_every));
+  if (recipe.restart_every > 0) recipe.restart_every = scaled(recipe.restart_every);
+  recipe.restart_until = scaled(recipe.restart_until);
+  return recipe;
+}
+
+Recipe shrunken(Recipe recipe, int64_t iterations) {
+  if (iterations >= recipe.iterations) return recipe;
+  recipe = with_iterations(recipe, iterations);
   if (recipe.averaging > 0) recipe.averaging = 0.98;
   recipe.hidden = std::min(recipe.hidden, 2);
   recipe.width = std::max(16, recipe.width / 2);

@@ -56,7 +56,9 @@ class Stages {
   std::optional<Checkpoint> under_way_;  // of the stage that was stopped
 };
 
-// A recipe of few iterations, with smaller networks and its schedules compressed.
+// A recipe of so many iterations, with its schedules compressed or stretched.
+auctions::Recipe with_iterations(auctions::Recipe recipe, int64_t iterations);
+// One of fewer iterations, with smaller networks.
 auctions::Recipe shrunken(auctions::Recipe recipe, int64_t iterations);
 // The shipped recipe; shrunken to so many iterations at quick scale.
 auctions::Recipe recipe_for(const Task& task, std::string_view mechanism,
