@@ -6,8 +6,8 @@ import os
 from comparison import (ROOT, Server, machine, median, peers_python, print_table, release_program,
                         say)
 
-PACKAGES = ["numpy", "scipy", "quantecon", "mdpsolver", "pymdptoolbox>=4.0b0"]
-PEERS = ["quantecon", "mdpsolver", "pymdptoolbox"]
+PACKAGES = ["numpy", "scipy", "quantecon", "mdpsolver", "pymdptoolbox>=4.0b3", "stormpy>=2"]
+PEERS = ["stormpy", "quantecon", "pymdptoolbox", "mdpsolver"]
 # work: (seconds asked for or None, repetitions)
 WORKS = {
     "vi-gauss-seidel": (0.5, 3), "vi-sync": (None, 1), "vi-sweep": (None, 5),
@@ -25,6 +25,7 @@ def options(arguments):
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--side", type=int, default=1000, help="of the peers' grid")
     parser.add_argument("--peers", default=",".join(PEERS), help="'' for none")
+    parser.add_argument("--limit", type=float, default=120, help="seconds that a peer may take")
     parser.add_argument("--scaling", action="store_true", help="Z at growing sizes too")
     parser.add_argument("--python", help="an interpreter that has the peers; no environment then")
     chosen = parser.parse_args(arguments)
@@ -74,12 +75,15 @@ def main(arguments):
             say(f"compare: {name}")
             mine = median(ours.ask("vi-gauss-seidel", 3)["ms"]) / 1e3
             peer = Server(name, [python, script, name, chosen.side])
-            version = peer.read()["version"]
-            answer = peer.ask("vi", 1)
-            peer.close()
-            peers[name] = {"version": version, "seconds": answer["ms"][0] / 1e3,
-                           "ours": mine, "ratio": answer["ms"][0] / 1e3 / mine,
-                           "states": answer["states"], "least_value": answer["least"]}
+            hello = peer.read(chosen.limit)  # its model is made by then
+            answer = hello and peer.ask("vi", 1, chosen.limit)
+            peers[name] = {"version": hello["version"] if hello else name, "ours": mine,
+                           "seconds": None, "ratio": None}
+            if answer:
+                peer.close()
+                seconds = answer["ms"][0] / 1e3
+                peers[name] |= {"seconds": seconds, "ratio": seconds / mine,
+                                "states": answer["states"], "least_value": answer["least"]}
     ours.close()
     report = {"machine": machine(), "threads": chosen.threads, "results": results,
               "scaling": scaling, "peers": peers}
@@ -101,7 +105,9 @@ def main(arguments):
                       f"{1e9 * r['seconds'] / r['states']:.0f}"] for r in scaling])
     if peers:
         print(f"\nvalue iteration, discount .99, error <= 1e-4, {chosen.side} x {chosen.side}")
+        late = f"no answer in {chosen.limit:.0f}"
         print_table(["peer", "seconds", "ours", "ratio"],
-                    [[p["version"], f"{p['seconds']:.2f}", f"{p['ours']:.3f}",
-                      f"{p['ratio']:.0f}x"] for p in peers.values()])
+                    [[p["version"], f"{p['seconds']:.2f}" if p["seconds"] else late,
+                      f"{p['ours']:.3f}", f"{p['ratio']:.0f}x" if p["ratio"] else "-"]
+                     for p in peers.values()])
     return 0

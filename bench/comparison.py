@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import platform
+import select
 import signal
 import statistics
 import subprocess
@@ -35,7 +36,7 @@ def peers_python(name, packages, python=None):
     interpreter = folder / "bin" / "python"
     done = folder / "installed.json"
     if not done.exists() or json.loads(done.read_text()) != packages:
-        say(f"compare: installing {', '.join(packages)} into {folder} (some GB for torch)")
+        say(f"compare: installing {', '.join(packages)} into {folder}")
         venv.create(folder, with_pip=True)
         subprocess.run([interpreter, "-m", "pip", "install", "--quiet", *packages], check=True,
                        stdout=sys.stderr)
@@ -55,18 +56,27 @@ class Server:
         self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env=environment)
 
-    def read(self):
+    def read(self, seconds=None):
+        """The next answer. With a limit in `seconds`: None, and the end of the process, without."""
+        if seconds is not None and not select.select([self.process.stdout], [], [], seconds)[0]:
+            self.process.kill()
+            self.process.wait()
+            return None
         line = self.process.stdout.readline()
+        if not line and seconds is not None:
+            self.process.wait()
+            return None
         if not line:
             raise SystemExit(f"compare: {self.name} ended with status {self.process.wait()}")
         return json.loads(line)
 
-    def ask(self, work, reps):
+    def ask(self, work, reps, seconds=None):
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{work} {reps}\n")
         self.process.stdin.flush()
-        answer = self.read()
-        self.process.send_signal(signal.SIGSTOP)
+        answer = self.read(seconds)
+        if answer is not None:
+            self.process.send_signal(signal.SIGSTOP)
         return answer
 
     def close(self):

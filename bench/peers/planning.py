@@ -1,6 +1,7 @@
 """Other people's planners on the benchmark grid: lines `WORK REPS` in, JSON out."""
 import json
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -56,12 +57,13 @@ def quantecon_solver(successors, rewards):
 
 def pymdptoolbox_solver(successors, rewards):
     import mdptoolbox.mdp
-    p = matrices(successors)
+    mdptoolbox.util.check = lambda p, r: None  # it would make a dense states x states matrix
+    solver = mdptoolbox.mdp.ValueIteration(matrices(successors), rewards, DISCOUNT,
+                                           epsilon=2 * TOLERANCE)
+    start = solver.V
 
     def run():
-        solver = mdptoolbox.mdp.ValueIteration(p, rewards, DISCOUNT, epsilon=2 * TOLERANCE,
-                                               max_iter=100000, skip_check=True)
-        solver.max_iter = 100000
+        solver.V, solver.iter, solver.max_iter = start, 0, 100000
         solver.run()
         return np.array(solver.V)
     return run
@@ -82,7 +84,34 @@ def mdpsolver_solver(successors, rewards):
     return run
 
 
-SOLVERS = {"quantecon": quantecon_solver, "pymdptoolbox": pymdptoolbox_solver,
+def write_drn(successors, rewards, file):
+    """Storm's format, as docs/models.md has it."""
+    with open(file, "w") as out:
+        out.write("@type: MDP\n@value_type: double\n@parameters\n\n@reward_models\nreward\n"
+                  f"@nr_states\n{len(successors)}\n@nr_choices\n{4 * len(successors)}\n@model\n")
+        for state, (row, earned) in enumerate(zip(successors.tolist(), rewards.tolist())):
+            out.write(f"state {state} [0]{' init' if state == 0 else ''}\n")
+            for action in range(4):
+                out.write(f"\taction {action} [{earned[action]}]\n\t\t{row[action]} : 1\n")
+
+
+def stormpy_solver(successors, rewards):
+    import stormpy
+    import stormpy.environments
+    with tempfile.NamedTemporaryFile(suffix=".drn") as file:
+        write_drn(successors, rewards, file.name)
+        model = stormpy.build_model_from_drn(file.name)
+    wanted = stormpy.parse_properties('R{"reward"}max=? [Cdiscount=99/100]')[0]
+    environment = stormpy.environments.default(model)
+    method = environment.solver().min_max()
+    method.method = stormpy.environments.MinMaxMethod.VALUE_ITERATION
+    method.precision = stormpy.Rational("1/10000")
+    method.relative_termination_criterion = False
+    return lambda: np.array(stormpy.model_checking(model, wanted, environment=environment)
+                            .get_value_vector())
+
+
+SOLVERS = {"stormpy": stormpy_solver, "quantecon": quantecon_solver, "pymdptoolbox": pymdptoolbox_solver,
            "mdpsolver": mdpsolver_solver}
 
 

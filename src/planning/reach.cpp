@@ -33,9 +33,12 @@ double log_add(double a, double b) {
 class Buckets {
  public:
   explicit Buckets(double span) : inverse_width_((kCount - 4) / span), buckets_(kCount) {}
-  void push(State s, double key) {
-    const int64_t bucket = std::max(current_, static_cast<int64_t>(-key * inverse_width_) + 1);
-    buckets_[static_cast<size_t>(bucket % kCount)].push_back(s);
+  // `bucket`: where the state waits already, UINT32_MAX if it does not; where it will wait.
+  void push(State s, double key, uint32_t& bucket) {
+    const int64_t wanted = std::max(current_, static_cast<int64_t>(-key * inverse_width_) + 1);
+    if (bucket == static_cast<uint32_t>(wanted & INT32_MAX)) return;
+    bucket = static_cast<uint32_t>(wanted & INT32_MAX);
+    buckets_[static_cast<size_t>(wanted % kCount)].push_back(s);
     ++waiting_;
   }
   bool pop(State& s) {
@@ -122,11 +125,20 @@ class UniformBuildUp {
         backward_(model),
         queue_(-log_weight),
         weight_(std::exp(log_weight)),
-        nodes_(static_cast<size_t>(model.states())) {}
+        nodes_(static_cast<size_t>(model.states())) {
+    for (int down = 0; down < kTable; ++down) {
+      for (int stays = 0; stays < kTable; ++stays) {
+        for (int up = 0; up < kTable; ++up) {
+          closures_[down][stays][up] = closure(stays * weight_, down * weight_, up * weight_);
+        }
+      }
+    }
+  }
 
   void run() {
     for (int32_t p = 0; p < order_.ends; ++p) {
-      nodes_[static_cast<size_t>(order_.state[static_cast<size_t>(p)])] = {0.0, 1.0, 0, p, 0};
+      nodes_[static_cast<size_t>(order_.state[static_cast<size_t>(p)])] = {.estimate = 1.0,
+                                                                           .position = p};
     }
     for (int32_t p = 0; p < order_.ends; ++p) settle(order_.state[static_cast<size_t>(p)]);
     Watch watch;
@@ -155,9 +167,16 @@ class UniformBuildUp {
     double sum = 0.0, estimate = 0.0;
     int32_t scale = 0;
     int32_t position = -1;
+    uint32_t bucket = UINT32_MAX;
     int32_t down = 0;  // actions that lead to earlier states
   };
   static constexpr int kScale = 512;
+  static constexpr int kTable = 8;
+
+  double closed(int down, int stays, int up) const {
+    if (std::max({down, stays, up}) < kTable) return closures_[down][stays][up];
+    return closure(stays * weight_, down * weight_, up * weight_);
+  }
 
   void settle(State next) {
     const Node& own = nodes_[static_cast<size_t>(next)];
@@ -179,9 +198,9 @@ class UniformBuildUp {
       }
       add(node, times * through, scale);
       node.down = std::min(node.down + times, all - stays);
-      node.estimate = node.sum * closure(stays * weight_, node.down * weight_,
-                                         (all - stays - node.down) * weight_);
-      queue_.push(s, M_LN2 * (kScale * int64_t{node.scale} + rough_log2(node.estimate)));
+      node.estimate = node.sum * closed(node.down, stays, all - stays - node.down);
+      queue_.push(s, M_LN2 * (kScale * int64_t{node.scale} + rough_log2(node.estimate)),
+                  node.bucket);
     });
   }
 
@@ -207,8 +226,8 @@ class UniformBuildUp {
   static double rough_log2(double x) {
     const uint64_t bits = std::bit_cast<uint64_t>(x);
     const double f = std::bit_cast<double>((bits & 0xfffffffffffff) | 0x3ff0000000000000);
-    return static_cast<double>(static_cast<int64_t>(bits >> 52) - 1023) + (2.0 - f / 3.0) * f -
-           5.0 / 3.0;
+    return static_cast<double>(static_cast<int64_t>(bits >> 52) - 1023) +
+           (2.0 - f * (1.0 / 3.0)) * f - 5.0 / 3.0;
   }
 
   const Model& model_;
@@ -216,6 +235,7 @@ class UniformBuildUp {
   Backward backward_;
   Buckets queue_;
   double weight_;
+  double closures_[kTable][kTable][kTable];
   std::vector<Node> nodes_;
 };
 

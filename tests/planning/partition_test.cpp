@@ -241,5 +241,89 @@ TEST(PartitionFunction, StartDistributionsAreAveraged) {
   EXPECT_NEAR(start_log_z(tree, solution), 0.25 * std::log(2 * std::exp(0.0)) + 0.75 * -1.0, 1e-12);
 }
 
+// Largest |log Z - log sum_a exp(beta R + mu + log Z')| over the states, from the model alone.
+double log_residual(const Model& model, const Solution& solution) {
+  double worst = 0.0;
+  for (State s = 0; s < model.states(); ++s) {
+    const double own = solution.log_z[static_cast<size_t>(s)];
+    if (model.terminal(s) || own == -INFINITY) continue;
+    double sum = 0.0;
+    for (Action a = 0; a < model.actions(); ++a) {
+      const auto t = model.transition(s, a, 0);
+      sum += std::exp(solution.beta * t.reward + solution.mu +
+                      solution.log_z[static_cast<size_t>(t.next)] - own);
+    }
+    worst = std::max(worst, std::abs(sum - 1.0));
+  }
+  return worst;
+}
+
+struct WeakDecay {
+  double beta, mu;
+};
+constexpr WeakDecay kWeak[] = {{0.1, -1.4}, {0.0, -1.39}};
+
+TEST(PartitionFunction, WeakDecayIsSolvedToTheSameResidual) {
+  const Model model = benchmark_grid(120);
+  for (const auto& [beta, mu] : kWeak) {
+    const Solution found = solve(model, "z", {.beta = beta, .mu = mu});
+    EXPECT_LE(found.residual, 1e-10) << beta;
+    EXPECT_LE(log_residual(model, found), 1e-10) << beta;
+    // A direct factorisation knows nothing of sweeps.
+    const Solution linear = solve(model, "z-linear", {.beta = beta, .mu = mu});
+    for (size_t s = 0; s < found.log_z.size(); ++s) {
+      if (found.log_z[s] == -INFINITY) continue;
+      ASSERT_NEAR(found.log_z[s], linear.log_z[s], 1e-6) << beta << ", state " << s;
+      ASSERT_NEAR(found.value[s], linear.value[s], 2e-6 * (1.0 + std::abs(found.value[s]))) << beta;
+    }
+  }
+}
+
+TEST(PartitionFunction, KrylovSolvesBeyondTheDirectLimit) {
+  const Model model = benchmark_grid(170);
+  ASSERT_GT(model.states(), 20'000);
+  for (const auto& [beta, mu] : kWeak) {
+    const Solution linear = solve(model, "z-linear", {.beta = beta, .mu = mu, .tolerance = 1e-4});
+    EXPECT_LE(log_residual(model, linear), 1e-10) << beta;
+    const Solution found = solve(model, "z", {.beta = beta, .mu = mu, .tolerance = 1e-4});
+    EXPECT_NEAR(start_log_z(model, linear), start_log_z(model, found), 1e-4) << beta;
+    EXPECT_NEAR(start_value(model, linear), start_value(model, found), 2e-4) << beta;
+  }
+}
+
+TEST(PartitionFunction, APositiveLoopDiverges) {
+  ModelBuilder builder;
+  builder.add(0, 0, 1, 1.0, 2.0);
+  builder.add(1, 0, 0, 1.0, 2.0);
+  builder.add(1, 1, 2, 1.0, 0.0);
+  const Model model = builder.build();
+  EXPECT_NE(error_of([&] { z(model, 1.0, -1.0); }).find("Z diverges"), std::string::npos);
+  EXPECT_NE(error_of([&] { solve(model, "vi"); }).find("gains reward for ever"), std::string::npos);
+}
+
+TEST(SlowPartitionFunction, AMillionCellsNeitherUnderflowNorKeepAResidual) {
+  const Model model = benchmark_grid(1000);
+  for (const auto& [beta, mu] : {WeakDecay{1.0, -1.5}, kWeak[0], kWeak[1]}) {
+    const Solution found = solve(model, "z", {.beta = beta, .mu = mu, .tolerance = 1e-4});
+    EXPECT_LE(found.residual, 1e-10) << beta;
+    EXPECT_LE(log_residual(model, found), 1e-10) << beta;
+    EXPECT_LE(found.bound, 1e-4) << beta;
+    int64_t reached = 0;
+    for (size_t s = 0; s < found.log_z.size(); ++s) {
+      if (found.log_z[s] == -INFINITY) continue;
+      ++reached;
+      ASSERT_TRUE(std::isfinite(found.value[s])) << s;
+    }
+    EXPECT_GT(reached, 790'000);
+    if (beta == 1.0) {
+      EXPECT_LT(*std::min_element(found.log_z.begin(), found.log_z.end(),
+                                  [](double a, double b) {
+                                    return (a == -INFINITY ? 0.0 : a) < (b == -INFINITY ? 0.0 : b);
+                                  }),
+                -1500.0);  // far below what a double can hold as Z
+    }
+  }
+}
+
 }  // namespace
 }  // namespace agora::planning
