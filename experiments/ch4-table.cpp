@@ -48,7 +48,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
     const Json::json_pointer at("/" + line.setting);
     outcome.findings.push_back(finding(line.setting + ": revenue", line.published_revenue,
                                        numbers_at(results, at / "revenue"),
-                                       quick ? between(0.9 * line.reference, 1.1 * line.reference)
+                                       quick ? between(0.75 * line.reference, 1.1 * line.reference)
                                              : between(line.revenue, 1.05 * line.reference)));
     const double slack = quick ? 0.01 * line.reference : 0;
     outcome.findings.push_back(finding(line.setting + ": regret, the thesis's test",

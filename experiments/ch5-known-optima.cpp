@@ -47,7 +47,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
     const Json::json_pointer at("/" + line.setting);
     outcome.findings.push_back(finding(line.setting + ": revenue", line.published_revenue,
                                        numbers_at(results, at / "revenue"),
-                                       quick ? between(0.9 * line.optimum, 1.1 * line.optimum)
+                                       quick ? between(0.8 * line.optimum, 1.1 * line.optimum)
                                              : between(line.revenue, 1.05 * line.optimum)));
     const double slack = quick ? 0.01 * line.optimum : 0;
     outcome.findings.push_back(finding(line.setting + ": regret, the thesis's test",
