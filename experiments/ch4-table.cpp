@@ -50,7 +50,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
                                        numbers_at(results, at / "revenue"),
                                        quick ? between(0.75 * line.reference, 1.1 * line.reference)
                                              : between(line.revenue, 1.05 * line.reference)));
-    const double slack = quick ? 0.01 * line.reference : 0;
+    const double slack = quick ? 0.02 * line.reference : 0;
     outcome.findings.push_back(finding(line.setting + ": regret, the thesis's test",
                                        line.published_regret, numbers_at(results, at / "regret"),
                                        at_most(line.regret + slack)));
