@@ -33,7 +33,8 @@ Json run(Task& task) {
       const std::string stage = stage_of(network, line);
       result[stage] = stages.stage(stage, [&] {
         const Setting market = setting("VI(" + line.mean + ")");
-        const Recipe recipe = recipe_for(task, kNetworks[network], market, 3'500);
+        Recipe recipe = recipe_for(task, kNetworks[network], market, 3'500);
+        if (task.quick()) recipe.penalty_step = std::min(recipe.penalty_step, 5.0);
         const auto trained = stages.train({kNetworks[network], market, recipe, task.seed});
         return measured(*trained.mechanism, market, audit_for(task));
       });
