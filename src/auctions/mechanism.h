@@ -38,6 +38,9 @@ Parameters parameters_for(std::string_view mechanism, const Setting& setting);
 const Parameters::Tensor& tensor(const Parameters& parameters, const std::string& name,
                                  const std::vector<int64_t>& shape);
 
+// Whether save() could take it; for those who would save after hours of work.
+void check_file_name(const std::string& file);
+
 // A mechanism that is a function of its parameters and has one size.
 class FixedMechanism : public Mechanism {
  public:

@@ -104,14 +104,16 @@ void write_object(const Parameters& parameters, const std::string& file) {
 
 }  // namespace
 
-void save(const Mechanism& mechanism, const std::string& file) {
-  if (is_json(file)) {
-    write_object(mechanism.parameters(), file);
-  } else if (std::filesystem::path(file).extension() == ".safetensors") {
-    write_tensors(mechanism.parameters(), file);
-  } else {
+void check_file_name(const std::string& file) {
+  if (!is_json(file) && std::filesystem::path(file).extension() != ".safetensors") {
     throw user_error("{}: expected a name that ends in .safetensors or .json", file);
   }
+}
+
+void save(const Mechanism& mechanism, const std::string& file) {
+  check_file_name(file);
+  is_json(file) ? write_object(mechanism.parameters(), file)
+                : write_tensors(mechanism.parameters(), file);
 }
 
 std::unique_ptr<Mechanism> load(const std::string& file) {

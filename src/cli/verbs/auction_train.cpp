@@ -35,7 +35,7 @@ const std::vector<Change<int>> kWholeNumbers{
     {"--hidden", &Recipe::hidden, "Hidden layers"},
     {"--width", &Recipe::width, "Width of a hidden layer, or channels"},
     {"--misreport-steps", &Recipe::misreport_steps, "Steps of the search for lies per iteration"},
-    {"--candidates", &Recipe::candidates, "Bids of other profiles where that search may start"},
+    {"--candidates", &Recipe::candidates, "Other bids where that search may start"},
     {"--refinements", &Recipe::refinements, "algnet: ascent steps after the misreporter's guess"}};
 const std::vector<Change<int64_t>> kCounts{
     {"--iterations", &Recipe::iterations, "Updates of the mechanism"},
@@ -136,6 +136,7 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   Recipe recipe = auctions::recipe(settings.mechanism, setting, settings.recipe);
   for (const auto& change : settings.changes) change(recipe);
   check(recipe);
+  if (!settings.out.empty()) auctions::check_file_name(settings.out);
   if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
     fmt::print(stderr, "agora: warning: only {} profiles to learn from\n",
                table->design_profiles());
