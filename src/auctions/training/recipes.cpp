@@ -82,7 +82,7 @@ Recipe best_regretnet(const Setting& setting) {
   recipe.candidates = 4;
   recipe.multiplier = 5;
   recipe.penalty = 1;
-  recipe.penalty_step = (alone ? 25 : 5) / unit_of(setting);
+  recipe.penalty_step = (alone ? 25 : 2) / unit_of(setting);
   recipe.penalty_every = 1'000;
   recipe.multiplier_every = alone ? 20 : 50;
   return recipe;
@@ -100,7 +100,7 @@ Recipe best_equivariantnet(const Setting& setting) {
   recipe.misreport_final_rate = 0.005;
   recipe.best_misreport = true;
   recipe.candidates = 4;
-  recipe.penalty_step = (alone ? 50 : 6) / unit_of(setting);
+  recipe.penalty_step = (alone ? 50 : 2) / unit_of(setting);
   recipe.penalty_every = 500;
   recipe.multiplier_every = 50;
   return recipe;
