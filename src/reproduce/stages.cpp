@@ -136,6 +136,7 @@ AuditOptions audit_for(const Task& task) {
 
 std::vector<double> numbers_at(const std::vector<Json>& results, const Json::json_pointer& path) {
   std::vector<double> all;
+  all.reserve(results.size());
   for (const Json& result : results) all.push_back(result.at(path).get<double>());
   return all;
 }
