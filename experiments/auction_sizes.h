@@ -26,7 +26,8 @@ inline Json run_sizes(Task& task, const std::vector<SizeLine>& lines, int64_t qu
   Stages stages(task);
   Json result = Json::object();
   for (const SizeLine& line : lines) {
-    for (const auto& [network, words] : kCompared) {
+    for (const auto& named : kCompared) {
+      const std::string& network = named.first;
       const std::string stage = network + "-" + line.size;
       result[stage] = stages.stage(stage, [&] {
         const auctions::Setting market = auctions::setting(line.size);

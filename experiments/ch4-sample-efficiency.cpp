@@ -16,7 +16,7 @@ const std::string kNetworks[] = {"equivariantnet", "regretnet"};
 const std::string kWords[] = {"EquivariantNet", "RegretNet"};
 
 // The profiles as the held-out part of a table, so that audits look at exactly them.
-Setting market_of(std::vector<double> profiles) {
+Setting market_of(const std::vector<double>& profiles) {
   ValueTable table{.bidders = 2, .items = 2, .design = profiles, .held_out = profiles};
   return make_setting("2x2 of chosen profiles", std::move(table));
 }

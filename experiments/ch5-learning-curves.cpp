@@ -16,7 +16,8 @@ Json run(Task& task) {
   Stages stages(task);
   const Setting market = setting("A");
   Json result = Json::object();
-  for (const auto& [network, words] : kNetworks) {
+  for (const auto& named : kNetworks) {
+    const std::string& network = named.first;
     result[network] = stages.stage(network, [&] {
       const Recipe recipe = recipe_for(task, network, market, network == "algnet" ? 4'000 : 6'000);
       const auto look = [&](int64_t iteration, const Mechanism& mechanism, TrainingNumbers) {

@@ -61,11 +61,12 @@ Json run(Task& task) {
 // Mean over the second half of P* as a share of the optimum at that time.
 double kept(const Json& result, const std::string& stage) {
   const Json& seen = result.at(stage).at("seen");
+  const size_t half = seen.size() / 2;
   double sum = 0;
-  for (size_t k = seen.size() / 2; k < seen.size(); ++k) {
+  for (size_t k = half; k < seen.size(); ++k) {
     sum += seen[k].at("p_star").get<double>() / (kOptimum * (1 + seen[k].at("t").get<double>()));
   }
-  return sum / static_cast<double>(seen.size() - seen.size() / 2);
+  return sum / static_cast<double>(seen.size() - half);
 }
 
 Outcome judge(Scale scale, const std::vector<Json>& results) {
