@@ -1,6 +1,7 @@
 // Mechanisms as files. A safetensors file holds the tensors in double and, in its metadata,
 // mechanism, setting, bidders and items; a JSON file the same with nested members.
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 
 #include "auctions/mechanism.h"
@@ -102,6 +103,15 @@ void write_object(const Parameters& parameters, const std::string& file) {
   write_json(file, json);
 }
 
+// A NaN would run through every outcome without a word.
+void check_numbers(const Parameters& parameters, const std::string& file) {
+  for (const auto& [name, tensor] : parameters.tensors) {
+    for (const double value : tensor.values) {
+      if (std::isnan(value)) throw user_error("{}: tensor '{}' holds a NaN", file, name);
+    }
+  }
+}
+
 }  // namespace
 
 void check_file_name(const std::string& file) {
@@ -121,6 +131,7 @@ std::unique_ptr<Mechanism> load(const std::string& file) {
   const std::string name = parameters.mechanism;
   for (const MechanismKind& kind : mechanisms()) {
     if (kind.name != name) continue;
+    check_numbers(parameters, file);
     try {
       return kind.make(std::move(parameters));
     } catch (const UserError& error) {

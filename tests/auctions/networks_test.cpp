@@ -149,6 +149,15 @@ TEST(RegretNet, MadeElsewhereIsReadInBothLayouts) {
   }
 }
 
+TEST(RegretNet, WithANumberThatIsNoneIsRefused) {
+  const Scratch scratch;
+  const std::string path = (scratch / "plain.safetensors").string();
+  PlainNet net;
+  net.payment_bias = {std::nan("")};
+  net.write(path, true);
+  expect_user_error([&] { load(path); }, {"tensor 'payment.1.bias' holds a NaN"});
+}
+
 TEST(RegretNet, MadeElsewhereMustFitTogether) {
   const Scratch scratch;
   const std::string path = (scratch / "plain.safetensors").string();
