@@ -1,10 +1,8 @@
-"""RegretNet, EquivariantNet and ALGnet in JAX: one outer iteration is one jitted function.
+"""RegretNet, EquivariantNet and ALGnet in JAX: one outer iteration is one function to be jitted.
 
 make(work) gives a function without arguments that runs one outer iteration and waits for it.
 Shapes: valuations (batch, n, m); a misreport profile i replaces row i by bidder i's misreport.
 """
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -67,7 +65,6 @@ def misreport_utilities(mechanism, params, values, misreports):
 
 def lagrangian_iteration(mechanism, steps, misreport_rate):
     """Misreport ascent, then one step on the augmented Lagrangian (Duetting et al.)."""
-    @functools.partial(jax.jit, donate_argnums=(0, 1))
     def iteration(params, state, values, misreports, multipliers, penalty):
         def ascend(_, carry):
             guess, moments = carry
@@ -83,25 +80,38 @@ def lagrangian_iteration(mechanism, steps, misreport_rate):
             truthful = (allocation * values).sum(-1) - payment
             gain = misreport_utilities(mechanism, p, values, misreports) - truthful
             regret = jax.nn.relu(gain).mean(0)
-            return (-payment.sum(-1).mean() + (multipliers * regret).sum()
-                    + penalty / 2 * (regret**2).sum())
+            revenue = payment.sum(-1).mean()
+            lagrangian = (-revenue + (multipliers * regret).sum()
+                          + penalty / 2 * (regret**2).sum())
+            return lagrangian, (revenue, regret)
 
-        params, state = adam(params, jax.grad(loss)(params), state, 1e-3)
-        return params, state, misreports
+        gradient, (revenue, regret) = jax.grad(loss, has_aux=True)(params)
+        params, state = adam(params, gradient, state, 1e-3)
+        return params, state, misreports, revenue, regret
     return iteration
 
 
 def lagrangian_work(mechanism, params, n, m, batch, rate):
     rng = np.random.default_rng(1)
-    iteration = lagrangian_iteration(mechanism, 25, rate)
+    iteration = jax.jit(lagrangian_iteration(mechanism, 25, rate), donate_argnums=(0, 1))
     values = jnp.asarray(rng.uniform(size=(batch, n, m)).astype(np.float32))
     held = [params, adam_state(params),
             jnp.asarray(rng.uniform(size=(batch, n, m)).astype(np.float32))]
 
     def run():
-        held[:] = iteration(held[0], held[1], values, held[2], jnp.full(n, 5.0), 1.0)
+        held[:] = iteration(held[0], held[1], values, held[2], jnp.full(n, 5.0), 1.0)[:3]
         jax.block_until_ready(held)
     return run
+
+
+def regretnet_mechanism(n, m):
+    def mechanism(p, bids):
+        flat = bids.reshape(-1, n * m)
+        logits = mlp(p["allocation"], flat).reshape(-1, n + 1, m + 1)
+        allocation = jax.nn.softmax(logits, axis=1)[:, :n, :m]
+        fraction = jax.nn.sigmoid(mlp(p["payment"], flat))
+        return allocation, fraction * (allocation * bids).sum(-1)
+    return mechanism
 
 
 def regretnet(size):
@@ -110,14 +120,7 @@ def regretnet(size):
     rng = np.random.default_rng(0)
     params = {"allocation": mlp_params(rng, [n * m, *hidden, (n + 1) * (m + 1)]),
               "payment": mlp_params(rng, [n * m, *hidden, n])}
-
-    def mechanism(p, bids):
-        flat = bids.reshape(-1, n * m)
-        logits = mlp(p["allocation"], flat).reshape(-1, n + 1, m + 1)
-        allocation = jax.nn.softmax(logits, axis=1)[:, :n, :m]
-        fraction = jax.nn.sigmoid(mlp(p["payment"], flat))
-        return allocation, fraction * (allocation * bids).sum(-1)
-    return lagrangian_work(mechanism, params, n, m, 128, 0.1)
+    return lagrangian_work(regretnet_mechanism(n, m), params, n, m, 128, 0.1)
 
 
 def exchangeable_params(rng, sizes):
@@ -141,28 +144,24 @@ def exchangeable(params, x):
     return x[..., 0]
 
 
+def equivariantnet_mechanism(p, bids):
+    x = bids[..., None]
+    sold = jax.nn.sigmoid(exchangeable(p["sold"], x).mean(1, keepdims=True))
+    allocation = sold * jax.nn.softmax(exchangeable(p["split"], x), axis=1)
+    fraction = jax.nn.sigmoid(exchangeable(p["payment"], x).mean(2))
+    return allocation, fraction * (allocation * bids).sum(-1)
+
+
 def equivariantnet(size):
     n, m = map(int, size.split("x"))
     rng = np.random.default_rng(0)
-    params = {name: exchangeable_params(rng, [1, 25, 25, 25, 1]) for name in "qhp"}
-
-    def mechanism(p, bids):
-        x = bids[..., None]
-        sold = jax.nn.sigmoid(exchangeable(p["q"], x).mean(1, keepdims=True))
-        allocation = sold * jax.nn.softmax(exchangeable(p["h"], x), axis=1)
-        fraction = jax.nn.sigmoid(exchangeable(p["p"], x).mean(2))
-        return allocation, fraction * (allocation * bids).sum(-1)
-    return lagrangian_work(mechanism, params, n, m, 500, 0.001)
+    params = {name: exchangeable_params(rng, [1, 25, 25, 25, 1])
+              for name in ("sold", "split", "payment")}
+    return lagrangian_work(equivariantnet_mechanism, params, n, m, 500, 0.001)
 
 
-def algnet(size):
-    n, m = map(int, size.split("x"))
-    batch, misreporter_steps = 500, 100
-    rng = np.random.default_rng(0)
-    sizes = [n * m, 100, 100, 100]
-    auctioneer = {"sold": mlp_params(rng, [*sizes, m]), "split": mlp_params(rng, [*sizes, m]),
-                  "payment": mlp_params(rng, [*sizes, 1])}
-    misreporter = mlp_params(rng, [*sizes, m])
+def algnet_iteration(n, m, misreporter_steps, rate):
+    """Steps of the misreporter's parameters, then one of the auctioneer's (thesis, ch. 5)."""
     # order[i]: bidder i first, the others in their order
     order = np.array([[i] + [k for k in range(n) if k != i] for i in range(n)])
 
@@ -191,7 +190,6 @@ def algnet(size):
         fraction = jax.nn.sigmoid(mlp(p["payment"], own_view))[..., 0]
         return (allocation * values).sum(-1) - fraction * (allocation * misreports).sum(-1)
 
-    @functools.partial(jax.jit, donate_argnums=(0, 1, 2, 3))
     def iteration(w, w_state, phi, phi_state, values):
         views = seen_by_each(values)
 
@@ -202,7 +200,7 @@ def algnet(size):
             parameters, state = carry
             gradient = jax.grad(
                 lambda q: -deviating(w, values, misreports_of(q)).sum(-1).mean())(parameters)
-            return adam(parameters, gradient, state, 1e-3, 1e-2)
+            return adam(parameters, gradient, state, rate, 1e-2)
 
         phi, phi_state = jax.lax.fori_loop(0, misreporter_steps, misreporter_step,
                                            (phi, phi_state))
@@ -213,16 +211,29 @@ def algnet(size):
             revenue = payment.sum(-1).mean()
             gain = deviating(p, values, misreports) - utility
             regret = jax.nn.relu(gain).sum(-1).mean()
-            return -(jnp.sqrt(revenue) - jnp.sqrt(regret + 1e-8)) + regret
+            root_loss = -(jnp.sqrt(revenue) - jnp.sqrt(regret + 1e-8)) + regret
+            return root_loss, (revenue, regret)
 
-        w, w_state = adam(w, jax.grad(loss)(w), w_state, 1e-3, 1e-2)
-        return w, w_state, phi, phi_state
+        gradient, (revenue, regret) = jax.grad(loss, has_aux=True)(w)
+        w, w_state = adam(w, gradient, w_state, rate, 1e-2)
+        return w, w_state, phi, phi_state, revenue, regret
+    return iteration
 
+
+def algnet(size):
+    n, m = map(int, size.split("x"))
+    batch = 500
+    rng = np.random.default_rng(0)
+    sizes = [n * m, 100, 100, 100]
+    auctioneer = {"sold": mlp_params(rng, [*sizes, m]), "split": mlp_params(rng, [*sizes, m]),
+                  "payment": mlp_params(rng, [*sizes, 1])}
+    misreporter = mlp_params(rng, [*sizes, m])
+    iteration = jax.jit(algnet_iteration(n, m, 100, 1e-3), donate_argnums=(0, 1, 2, 3))
     values = jnp.asarray(rng.uniform(size=(batch, n, m)).astype(np.float32))
     held = [auctioneer, adam_state(auctioneer), misreporter, adam_state(misreporter)]
 
     def run():
-        held[:] = iteration(*held, values)
+        held[:] = iteration(*held, values)[:4]
         jax.block_until_ready(held)
     return run
 

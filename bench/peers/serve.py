@@ -1,10 +1,12 @@
-"""serve.py FRAMEWORK --threads N: times works of a peer on request.
+"""serve.py FRAMEWORK --threads N [--inputs FOLDER]: times works of a peer on request.
 
-Each line `WORK REPS` on standard input is answered by one line of JSON: {"work", "ms": [...]}.
-The first request for a work builds it and runs it once before timing.
+Each line `WORK REPS` on standard input is answered by one line of JSON: {"work", "ms": [...],
+"answers": [...]}. The first request for a work builds it, with inputs from FOLDER/WORK.safetensors,
+and runs it twice before timing; the answers are what these two runs found, if anything.
 """
 import argparse
 import importlib
+import importlib.metadata
 import json
 import os
 import sys
@@ -13,32 +15,45 @@ import time
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("framework", choices=["jax", "torch"])
+    parser.add_argument("framework", choices=["jax", "torch", "numpy"])
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--inputs")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     if arguments.framework == "torch":
         import torch
         torch.set_num_threads(arguments.threads)
         version = torch.__version__
-    else:
+    elif arguments.framework == "jax":
         os.environ["JAX_PLATFORMS"] = "cpu"
         import jax
         version = jax.__version__
+    else:
+        import numpy
+        version = f"{numpy.__version__}, highspy {importlib.metadata.version('highspy')}"
     print(json.dumps({"version": f"{arguments.framework} {version}"}), flush=True)
+
+    def build(work):
+        if arguments.inputs:
+            module = importlib.import_module(f"{arguments.framework}_auction_works")
+            return module.make(work, os.path.join(arguments.inputs, f"{work}.safetensors"))
+        family = "impala" if work.startswith("impala") else "auctions"
+        return importlib.import_module(f"{arguments.framework}_{family}").make(work)
+
     made = {}
     for line in sys.stdin:
         work, reps = line.split()
         if work not in made:
-            family = "impala" if work.startswith("impala") else "auctions"
-            made[work] = importlib.import_module(f"{arguments.framework}_{family}").make(work)
-            made[work]()
+            run = build(work)
+            answers = [run() for _ in range(2)]
+            made[work] = run, [{k: float(v) for k, v in (a or {}).items()} for a in answers]
+        run, answers = made[work]
         times = []
         for _ in range(int(reps)):
             start = time.perf_counter()
-            made[work]()
+            run()
             times.append(1e3 * (time.perf_counter() - start))
-        print(json.dumps({"work": work, "ms": times}), flush=True)
+        print(json.dumps({"work": work, "ms": times, "answers": answers}), flush=True)
 
 
 if __name__ == "__main__":

@@ -36,15 +36,12 @@ def misreport_utilities(mechanism, values, misreports):
     return (allocation * values).sum(-1) - payment
 
 
-def lagrangian_work(mechanism, n, m, batch, rate, steps=25):
-    torch.manual_seed(1)
-    values = torch.rand(batch, n, m)
-    misreports = torch.rand(batch, n, m)
+def lagrangian_iteration(mechanism, steps, rate):
+    """Misreport ascent, then one step on the augmented Lagrangian."""
     params = list(mechanism.parameters())
     optimiser = torch.optim.Adam(params, lr=1e-3)
 
-    def run():
-        nonlocal misreports
+    def iteration(values, misreports, multipliers, penalty):
         for p in params:
             p.requires_grad_(False)
         guess = misreports.clone().requires_grad_(True)
@@ -62,10 +59,23 @@ def lagrangian_work(mechanism, n, m, batch, rate, steps=25):
         truthful = (allocation * values).sum(-1) - payment
         gain = misreport_utilities(mechanism, values, misreports) - truthful
         regret = gain.relu().mean(0)
-        loss = -payment.sum(-1).mean() + 5.0 * regret.sum() + 0.5 * (regret**2).sum()
+        revenue = payment.sum(-1).mean()
+        loss = -revenue + (multipliers * regret).sum() + penalty / 2 * (regret**2).sum()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         optimiser.step()
+        return misreports, revenue.detach(), regret.detach()
+    return iteration
+
+
+def lagrangian_work(mechanism, n, m, batch, rate):
+    torch.manual_seed(1)
+    values = torch.rand(batch, n, m)
+    held = [torch.rand(batch, n, m)]
+    iteration = lagrangian_iteration(mechanism, 25, rate)
+
+    def run():
+        held[0] = iteration(values, held[0], torch.full((n,), 5.0), 1.0)[0]
     return run
 
 
@@ -115,13 +125,14 @@ def exchangeable_net():
 class EquivariantNet(nn.Module):
     def __init__(self):
         super().__init__()
-        self.q, self.h, self.p = exchangeable_net(), exchangeable_net(), exchangeable_net()
+        self.sold, self.split = exchangeable_net(), exchangeable_net()
+        self.payment = exchangeable_net()
 
     def forward(self, bids):
         x = bids[..., None]
-        sold = self.q(x)[..., 0].mean(1, keepdim=True).sigmoid()
-        allocation = sold * self.h(x)[..., 0].softmax(1)
-        fraction = self.p(x)[..., 0].mean(2).sigmoid()
+        sold = self.sold(x)[..., 0].mean(1, keepdim=True).sigmoid()
+        allocation = sold * self.split(x)[..., 0].softmax(1)
+        fraction = self.payment(x)[..., 0].mean(2).sigmoid()
         return allocation, fraction * (allocation * bids).sum(-1)
 
 
@@ -130,59 +141,78 @@ def equivariantnet(size):
     return lagrangian_work(EquivariantNet(), n, m, 500, 0.001)
 
 
-def algnet(size):
-    n, m = map(int, size.split("x"))
-    torch.manual_seed(0)
-    sizes = [n * m, 100, 100, 100]
-    sold_net, split_net, payment_net = mlp([*sizes, m]), mlp([*sizes, m]), mlp([*sizes, 1])
-    misreporter = mlp([*sizes, m])
-    auctioneer = [p for net in (sold_net, split_net, payment_net) for p in net.parameters()]
-    auctioneer_optimiser = torch.optim.AdamW(auctioneer, lr=1e-3, weight_decay=1e-2)
-    misreporter_optimiser = torch.optim.AdamW(misreporter.parameters(), lr=1e-3, weight_decay=1e-2)
-    order = torch.tensor([[i] + [k for k in range(n) if k != i] for i in range(n)])
-    values = torch.rand(500, n, m)
+class AlgNet(nn.Module):
+    """The auctioneer."""
 
-    def seen_by_each(bids):
-        return bids[:, order].reshape(-1, n, n * m)
+    def __init__(self, n, m, hidden):
+        super().__init__()
+        self.n, self.m = n, m
+        self.sold, self.split = mlp([n * m, *hidden, m]), mlp([n * m, *hidden, m])
+        self.payment = mlp([n * m, *hidden, 1])
+        self.order = torch.tensor([[i] + [k for k in range(n) if k != i] for i in range(n)])
 
-    def allocate(bids, views):
-        sold = sold_net(bids.reshape(-1, n * m)).sigmoid()
-        return sold[:, None, :] * split_net(views).softmax(1)
+    def seen_by_each(self, bids):
+        return bids[:, self.order].reshape(-1, self.n, self.n * self.m)
 
-    def truthful():
-        views = seen_by_each(values)
-        worth = (allocate(values, views) * values).sum(-1)
-        payment = payment_net(views).sigmoid()[..., 0] * worth
+    def allocate(self, bids, views):
+        sold = self.sold(bids.reshape(-1, self.n * self.m)).sigmoid()
+        return sold[:, None, :] * self.split(views).softmax(1)
+
+    def truthful(self, values):
+        views = self.seen_by_each(values)
+        worth = (self.allocate(values, views) * values).sum(-1)
+        payment = self.payment(views).sigmoid()[..., 0] * worth
         return worth - payment, payment
 
-    def deviating(misreports):
-        rows = values.shape[0]
+    def deviating(self, values, misreports):
+        rows, n, m = values.shape
         profiles = misreport_profiles(values, misreports).reshape(rows * n, n, m)
-        views = seen_by_each(profiles)
-        allocation = allocate(profiles, views).reshape(rows, n, n, m)
+        views = self.seen_by_each(profiles)
+        allocation = self.allocate(profiles, views).reshape(rows, n, n, m)
         allocation = allocation.diagonal(dim1=1, dim2=2).movedim(-1, 1)
         own_view = views.reshape(rows, n, n, n * m).diagonal(dim1=1, dim2=2).movedim(-1, 1)
-        fraction = payment_net(own_view).sigmoid()[..., 0]
+        fraction = self.payment(own_view).sigmoid()[..., 0]
         return (allocation * values).sum(-1) - fraction * (allocation * misreports).sum(-1)
 
-    def run():
-        views = seen_by_each(values)
-        for p in auctioneer:
+
+def algnet_iteration(auctioneer, misreporter, misreporter_steps, rate):
+    """Steps of the misreporter's parameters, then one of the auctioneer's."""
+    params = list(auctioneer.parameters())
+    auctioneer_optimiser = torch.optim.AdamW(params, lr=rate, weight_decay=1e-2)
+    misreporter_optimiser = torch.optim.AdamW(misreporter.parameters(), lr=rate, weight_decay=1e-2)
+
+    def iteration(values):
+        views = auctioneer.seen_by_each(values)
+        for p in params:
             p.requires_grad_(False)
-        for _ in range(100):
+        for _ in range(misreporter_steps):
             misreporter_optimiser.zero_grad(set_to_none=True)
-            (-deviating(misreporter(views).sigmoid()).sum(-1).mean()).backward()
+            misreports = misreporter(views).sigmoid()
+            (-auctioneer.deviating(values, misreports).sum(-1).mean()).backward()
             misreporter_optimiser.step()
-        for p in auctioneer:
+        for p in params:
             p.requires_grad_(True)
         with torch.no_grad():
             misreports = misreporter(views).sigmoid()
-        utility, payment = truthful()
-        regret = (deviating(misreports) - utility).relu().sum(-1).mean()
-        loss = -(payment.sum(-1).mean().sqrt() - (regret + 1e-8).sqrt()) + regret
+        utility, payment = auctioneer.truthful(values)
+        revenue = payment.sum(-1).mean()
+        regret = (auctioneer.deviating(values, misreports) - utility).relu().sum(-1).mean()
+        loss = -(revenue.sqrt() - (regret + 1e-8).sqrt()) + regret
         auctioneer_optimiser.zero_grad(set_to_none=True)
         loss.backward()
         auctioneer_optimiser.step()
+        return revenue.detach(), regret.detach()
+    return iteration
+
+
+def algnet(size):
+    n, m = map(int, size.split("x"))
+    hidden = [100, 100, 100]
+    iteration = algnet_iteration(AlgNet(n, m, hidden), mlp([n * m, *hidden, m]), 100, 1e-3)
+    values = torch.rand(500, n, m)
+
+    def run():
+        iteration(values)
     return run
 
 

@@ -72,6 +72,11 @@ class GameTrainer : public CommonTrainer {
     for (int64_t k = 0; k < iterations; ++k) iterate();
   }
 
+  double iteration_flops() const override {
+    return recipe_.misreport_steps * mislead_->matmul_flops() + guess_->matmul_flops() +
+           (refine_ ? refine_->matmul_flops() : 0.0) + descend_->matmul_flops();
+  }
+
  private:
   void iterate() {
     if (recipe_.restart_every > 0 && iteration_ > 0 && iteration_ < recipe_.restart_until &&

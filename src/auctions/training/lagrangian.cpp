@@ -57,6 +57,10 @@ class LagrangianTrainer : public CommonTrainer {
     for (int64_t k = 0; k < iterations; ++k) iterate();
   }
 
+  double iteration_flops() const override {
+    return climb_->matmul_flops() + descend_->matmul_flops();
+  }
+
  private:
   void iterate() {
     fetch_values(values_);
