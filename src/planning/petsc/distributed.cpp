@@ -62,6 +62,7 @@ class SharedSolver {
     const size_t own = static_cast<size_t>(part_.own);
     const double scale =
         std::max({std::abs(whole_.least_reward), std::abs(whole_.largest_reward), 1e-300});
+    solution.sweeps += system_->sweep();
     reach(kFirstTarget);
     // Expected steps bound the error: |log Z error| <= residual * steps.
     std::vector<double> steps(own, 0.0);
@@ -108,7 +109,7 @@ class SharedSolver {
       }
       before = residual_;
       std::vector<double> z(own, 0.0);
-      solution.sweeps += system_->solve(system_->excess(), z, 1e-8, 0.1 * target);
+      solution.sweeps += system_->solve(system_->excess(), z, 1e-3, 0.1 * target);
       bool positive = true;
       for (double& each : z) {
         each += 1.0;

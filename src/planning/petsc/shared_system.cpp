@@ -9,6 +9,11 @@ namespace {
 constexpr double kSameSeam = 0.5;    // changes of log Z between ranks below this are small
 constexpr double kCloseSeam = 30.0;  // larger ones are waited for
 constexpr int kMostRounds = 5000, kPolish = 4;
+constexpr double kFarSeam = 200.0;  // more than this is taken over in several cycles
+constexpr int kCycles = 8;          // of sweeps, then it is seen whether they help
+constexpr double kMostOverlap = 4.0;
+constexpr PetscInt kShortRow = 8;  // entries
+constexpr double kNear = 1e-3;     // a residual that PETSc can start from
 
 }  // namespace
 
@@ -40,13 +45,34 @@ SharedSystem::SharedSystem(const Ranks& ranks, const ModelPart& part, double bet
   ok(KSPSetPCSide(ksp_, PC_RIGHT));
   ok(KSPSetNormType(ksp_, KSP_NORM_UNPRECONDITIONED));
   ok(KSPSetInitialGuessNonzero(ksp_, PETSC_TRUE));
-  ok(KSPSetFromOptions(ksp_));  // PETSC_OPTIONS may choose others
+  choose_preconditioner(inside, outside);
+  ok(KSPSetFromOptions(ksp_));
 }
 
 SharedSystem::~SharedSystem() {
   KSPDestroy(&ksp_);
   MatDestroy(&matrix_);
   for (Vec* vector : {&halo_, &right_, &x_}) VecDestroy(vector);
+}
+
+// Each rank factors its rows, in path order, and those a few steps around them: incompletely, with
+// as much memory as the model's shape allows. PETSC_OPTIONS may choose otherwise.
+void SharedSystem::choose_preconditioner(const std::vector<PetscInt>& inside,
+                                         const std::vector<PetscInt>& outside) {
+  const double seam = ranks_.largest(static_cast<double>(part_.ghosts.size()));
+  const double own = static_cast<double>(part_.total) / ranks_.size();
+  const int overlap = static_cast<int>(std::min(kMostOverlap, 0.25 * own / std::max(seam, 1.0)));
+  PetscInt longest = 0;
+  for (size_t i = 0; i < inside.size(); ++i) longest = std::max(longest, inside[i] + outside[i]);
+  const int fill = ranks_.largest(longest) <= kShortRow ? 2 : 0;
+  const auto preset = [](const char* name, const std::string& value) {
+    PetscBool given;
+    ok(PetscOptionsHasName(nullptr, nullptr, name, &given));
+    if (!given) ok(PetscOptionsSetValue(nullptr, name, value.c_str()));
+  };
+  preset("-pc_type", PCASM);
+  preset("-pc_asm_overlap", std::to_string(overlap));
+  preset("-sub_pc_factor_levels", std::to_string(fill));
 }
 
 double SharedSystem::log_weight(State s, Action a) const {
@@ -68,12 +94,13 @@ void SharedSystem::first_estimate() {
       for (const auto& [s, reward] : model.terminals()) {
         weights.end.push_back(s < part_.own ? beta_ * reward : phi_[static_cast<size_t>(s)]);
       }
-      const PathOrder order = path_order(model, weights);
+      path_order_ = path_order(model, weights);
       order_.clear();
-      for (size_t p = 0; p < order.state.size(); ++p) {
-        if (order.state[p] >= part_.own) continue;
-        order_.push_back(order.state[p]);
-        phi_[static_cast<size_t>(order.state[p])] = order.log_sum[p];
+      for (size_t p = 0; p < path_order_.state.size(); ++p) {
+        const State s = path_order_.state[p];
+        if (s >= part_.own) continue;
+        order_.push_back(s);
+        phi_[static_cast<size_t>(s)] = path_order_.log_sum[p];
       }
     }
     std::vector<double> next = phi_;
@@ -118,6 +145,51 @@ void SharedSystem::exchange(std::vector<double>& values) const {
   std::copy(data + part_.own, data + values.size(), values.begin() + part_.own);
   ok(VecRestoreArray(local, &data));
   ok(VecGhostRestoreLocalForm(halo_, &local));
+}
+
+// Returns the largest relative residual.
+double SharedSystem::run_cycles(PathSystem& rows, std::vector<double>& z) {
+  const auto look_over_the_seam = [&] {
+    for (int32_t p = 0; p < rows.ends(); ++p) {
+      if (rows.state(p) < part_.own) continue;
+      const double log_z = phi_[static_cast<size_t>(rows.state(p))];
+      z[static_cast<size_t>(p)] =
+          std::exp(std::clamp(log_z - rows.phi()[static_cast<size_t>(p)], -kFarSeam, kFarSeam));
+    }
+  };
+  for (int cycle = 0; cycle < kCycles; ++cycle) {
+    look_over_the_seam();
+    if (rows.size() > rows.ends()) rows.z_cycle(z);
+    for (int32_t p = rows.ends(); p < rows.size(); ++p) {
+      phi_[static_cast<size_t>(rows.state(p))] =
+          rows.phi()[static_cast<size_t>(p)] + std::log(z[static_cast<size_t>(p)]);
+    }
+    exchange(phi_);
+  }
+  look_over_the_seam();
+  const double mine = rows.residual(z);
+  return ranks_.largest(std::isnan(mine) ? INFINITY : mine);
+}
+
+int64_t SharedSystem::sweep() {
+  LogWeights weights;
+  weights.transition = [&](State s, Action a, int64_t) { return log_weight(s, a); };
+  PathSystem rows(part_.model, std::move(path_order_), weights);
+  if (ranks_.any(rows.loops_diverge())) return 0;
+  std::vector<double> z(static_cast<size_t>(rows.size()), 1.0), before;
+  int64_t sweeps = 0;
+  for (double residual = INFINITY, last = INFINITY; residual > kNear; last = residual) {
+    before = phi_;
+    residual = run_cycles(rows, z);
+    if (!std::isfinite(residual)) {
+      phi_ = before;
+      break;
+    }
+    sweeps += 2 * kCycles * PathSystem::kCycle;
+    if (residual > 0.3 * last) break;
+    ranks_.throw_if_any_stopped();
+  }
+  return sweeps;
 }
 
 double SharedSystem::assemble() {

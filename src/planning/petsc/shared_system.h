@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "planning/model_part.h"
+#include "planning/path_system.h"
 #include "planning/petsc/ranks.h"
 #include "planning/reach.h"
 
@@ -23,6 +24,10 @@ class SharedSystem {
   const std::vector<double>& phi() const { return phi_; }  // (own + ghosts); log Z in the end
   std::vector<double> policy(State own) const;             // (actions); -1: no such action
 
+  // Cycles of PathSystem's sweeps over each rank's own states, with the others' latest values at
+  // the seams, for as long as they help: phi comes so near to log Z that the matrix is of order
+  // one. Returns the sweeps done.
+  int64_t sweep();
   // Recomputes the matrix from phi; returns the largest relative residual of Z = exp(phi), or
   // infinity if staying in a state has weight one or more.
   double assemble();
@@ -47,6 +52,9 @@ class SharedSystem {
   double log_weight(State s, Action a) const;
   void first_estimate();
   void number_rows();
+  void choose_preconditioner(const std::vector<PetscInt>& inside,
+                             const std::vector<PetscInt>& outside);
+  double run_cycles(PathSystem& rows, std::vector<double>& z);
   void exchange(std::vector<double>& values) const;  // copies of other ranks' states
   void put(const std::vector<double>& values, Vec to) const;
 
@@ -56,6 +64,7 @@ class SharedSystem {
   std::vector<double> phi_, excess_, leave_;
   std::vector<char> fixed_;       // (own): an end, or none in reach
   std::vector<State> order_;      // own states in the order of their rows
+  PathOrder path_order_;          // the last one of first_estimate, until sweep() has used it
   std::vector<PetscInt> column_;  // (own + ghosts)
   int rounds_ = 0;
   Vec halo_ = nullptr, right_ = nullptr, x_ = nullptr;
