@@ -44,8 +44,10 @@ def main(arguments):
     versions = [peer.read()["version"] for peer in peers]
     results, peak = [], 0.0
     for work in chosen.works.split(","):
-        peak = max(peak, core.ask("peak", 1)["gflops"])  # other work on the machine only lowers it
+        before = core.ask("peak", 1)["gflops"]
         times, first = alternate([core, alone, *peers], work, chosen.rounds, chosen.seconds)
+        # Other work on the machine only lowers it.
+        peak = max(peak, before, core.ask("peak", 1)["gflops"])
         ms = {name: median(values) for name, values in times.items()}
         say(f"compare: {work}: " + ", ".join(f"{k} {v:.2f} ms" for k, v in ms.items()))
         results.append({"work": work, "ms": ms, "asked": WORKS[work],
