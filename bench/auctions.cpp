@@ -65,7 +65,7 @@ Answer revenue_of(const Outcome& outcome) {
   return {{"revenue", revenue}};
 }
 
-Work run_work(const std::string& name, std::shared_ptr<const Mechanism> mechanism,
+Work run_work(const std::string& name, const std::shared_ptr<const Mechanism>& mechanism,
               const Setting& market, double flops) {
   const int64_t n = market.bidders(), m = market.items();
   auto bids = std::make_shared<std::vector<double>>(kProfiles * n * m);
