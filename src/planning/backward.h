@@ -20,6 +20,9 @@ class Backward {
  public:
   explicit Backward(const Model& model);
 
+  // Whether the states that lead to a state are, ends aside, those it leads to.
+  bool reversible() const { return !reversed_; }
+
   template <typename Visit>
   void for_each(State next, Visit&& visit) const {
     if (reversed_) {

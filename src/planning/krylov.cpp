@@ -44,38 +44,24 @@ class ModifiedFactors {
  public:
   explicit ModifiedFactors(const PathSystem& system)
       : system_(system), inverse_(static_cast<size_t>(system.size()), 1.0) {
-    const size_t ends = static_cast<size_t>(system.ends());
-    Vector later(inverse_.size(), 0.0);
-    for (size_t p = ends; p < inverse_.size(); ++p) {
-      double diagonal = 1.0;
-      for (uint32_t e = system.begin()[p]; e < system.split()[p]; ++e) {
-        const size_t t = static_cast<size_t>(system.to()[e]);
-        if (t >= ends) diagonal -= system.weight()[e] * later[t] * inverse_[t];
+    Vector filled(inverse_.size(), 0.0);  // what a row passes on to the diagonals of later ones
+    system.rows().visit([&](const auto rows) {
+      for (size_t p = static_cast<size_t>(system.ends()); p < inverse_.size(); ++p) {
+        const double diagonal = 1.0 - rows.earlier(p, filled.data());
+        const double later = rows.later_weight(p);
+        inverse_[p] = 1.0 / std::max(diagonal, later * (1.0 + 1e-6) + 1e-9);
+        filled[p] = later * inverse_[p];
       }
-      for (uint32_t e = system.split()[p]; e < system.begin()[p + 1]; ++e) {
-        later[p] += system.weight()[e];
-      }
-      inverse_[p] = 1.0 / std::max(diagonal, later[p] * (1.0 + 1e-6) + 1e-9);
-    }
+    });
   }
 
   void solve(const Vector& r, Vector& x) const {
     const size_t ends = static_cast<size_t>(system_.ends()), n = inverse_.size();
     std::fill(x.begin(), x.begin() + system_.ends(), 0.0);
-    for (size_t p = ends; p < n; ++p) {
-      double sum = r[p];
-      for (uint32_t e = system_.begin()[p]; e < system_.split()[p]; ++e) {
-        sum += system_.weight()[e] * x[static_cast<size_t>(system_.to()[e])];
-      }
-      x[p] = sum * inverse_[p];
-    }
-    for (size_t p = n; p-- > ends;) {
-      double sum = 0.0;
-      for (uint32_t e = system_.split()[p]; e < system_.begin()[p + 1]; ++e) {
-        sum += system_.weight()[e] * x[static_cast<size_t>(system_.to()[e])];
-      }
-      x[p] += sum * inverse_[p];
-    }
+    system_.rows().visit([&](const auto rows) {
+      for (size_t p = ends; p < n; ++p) x[p] = (r[p] + rows.earlier(p, x.data())) * inverse_[p];
+      for (size_t p = n; p-- > ends;) x[p] += rows.later(p, x.data()) * inverse_[p];
+    });
   }
 
  private:
@@ -134,19 +120,21 @@ void direct_solve(const PathSystem& system, const Vector& r, Vector& v) {
   if (n == 0) return;
   std::vector<Eigen::Triplet<double>> triplets;
   Eigen::VectorXd right(n);
-  for (int i = 0; i < n; ++i) {
-    const size_t p = static_cast<size_t>(i + ends);
-    right[i] = r[p];
-    triplets.emplace_back(i, i, 1.0);
-    for (uint32_t e = system.begin()[p]; e < system.begin()[p + 1]; ++e) {
-      const int t = system.to()[e];
-      if (t < ends) {
-        right[i] += system.weight()[e] * v[static_cast<size_t>(t)];
-      } else {
-        triplets.emplace_back(i, t - ends, -system.weight()[e]);
+  system.rows().visit([&](const auto rows) {
+    for (int i = 0; i < n; ++i) {
+      const size_t p = static_cast<size_t>(i + ends);
+      right[i] = r[p];
+      triplets.emplace_back(i, i, 1.0);
+      for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
+        const int t = rows.to[e];
+        if (t < ends) {
+          right[i] += rows.weight(e) * v[static_cast<size_t>(t)];
+        } else {
+          triplets.emplace_back(i, t - ends, -rows.weight(e));
+        }
       }
     }
-  }
+  });
   Eigen::SparseMatrix<double> matrix(n, n);
   matrix.setFromTriplets(triplets.begin(), triplets.end());
   Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
@@ -172,9 +160,8 @@ int64_t solve_values(const PathSystem& system, const Vector& r, Vector& v, doubl
       }
       check = residual;
     }
-    system.value_cycle(r, v);
+    residual = system.value_cycle(r, v);
     sweeps += 2 * PathSystem::kCycle;
-    residual = system.value_residual(r, v);
   }
   return sweeps;
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/huge_pages.h"
 
 namespace agora::planning {
 
@@ -65,6 +66,7 @@ Model Model::deterministic(Action actions, std::vector<State> successors, Reward
     CHECK(next >= kNone && next < model.states_, "successor {} of {} states", next, model.states_);
   }
   model.successors_ = std::move(successors);
+  move_to_huge_pages(model.successors_);
   model.rewards_ = std::move(rewards);
   CHECK(std::isfinite(model.rewards_.min()) && std::isfinite(model.rewards_.max()),
         "rewards must be finite");
@@ -99,6 +101,8 @@ Model Model::stochastic(Action actions, std::vector<uint32_t> row_begin, std::ve
   model.row_begin_ = std::move(row_begin);
   model.next_ = std::move(next);
   model.probability_ = std::move(probability);
+  move_to_huge_pages(model.next_);
+  move_to_huge_pages(model.probability_);
   model.rewards_ = std::move(rewards);
   CHECK(std::isfinite(model.rewards_.min()) && std::isfinite(model.rewards_.max()),
         "rewards must be finite");

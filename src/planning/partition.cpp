@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
+#include "planning/divergence.h"
 #include "planning/krylov.h"
 #include "planning/optimum.h"
 #include "planning/parts.h"
@@ -91,7 +93,6 @@ class ZSolver {
   double residual() const { return residual_; }
 
   void reach(double target) {
-    residual_ = system_.residual(z_);
     switch (method_) {
       case PartitionMethod::kPower:
         power(target);
@@ -122,22 +123,34 @@ class ZSolver {
   void sweep(double target, bool may_take_over) {
     double check = INFINITY;  // residual eight cycles ago
     for (int since_check = 0; residual_ > target;) {
-      system_.z_cycle(z_);
-      residual_ = system_.residual(z_);
+      residual_ = system_.z_cycle(z_);
       count(2 * PathSystem::kCycle);
       if (!std::isfinite(residual_)) throw SweepsFailed{};
       if (++since_check < 8) continue;
       since_check = 0;
       if (residual_ > 0.3 * check) {
         if (residual_ < 100.0 * kRoundOff) return;  // rounding is all that is left
+        refuse_divergence(may_take_over ? 256 : 64);
         if (may_take_over) return linear(target);
       }
       check = residual_;
     }
   }
 
+  void refuse_divergence(int iterations) {
+    if (problem_.mu < sufficient_mu(problem_)) return;
+    if (!divergence_) {
+      divergence_.emplace(problem_.model, problem_.weights, system_.positions(), system_.ends());
+    }
+    if (divergence_->search(iterations)) {
+      throw user_error("{}", failure(problem_, "sums over paths that do not end grow"));
+    }
+  }
+
   // (I - P) e = P 1 - 1 in the folded system, z = 1 + e.
   void linear(double target) {
+    if (sweeps_ == 0) refuse_divergence(32);
+    if (std::isinf(residual_)) residual_ = system_.residual(z_);
     for (int round = 0; residual_ > target; ++round) {
       const double before = residual_;
       if (round > 0 || method_ == PartitionMethod::kAutomatic) system_.fold(z_);
@@ -161,6 +174,7 @@ class ZSolver {
         if (system_.size() <= kDirectLimit || round > 8) {
           throw user_error("{}", failure(problem_, "the linear equation has no positive solution"));
         }
+        refuse_divergence(512);
         for (double& value : z_) value = std::max(value, 0.1);
       }
       residual_ = system_.residual(z_);
@@ -175,6 +189,8 @@ class ZSolver {
 
   void power(double target) {
     std::vector<double> scratch;
+    if (sweeps_ == 0) refuse_divergence(32);
+    if (std::isinf(residual_)) residual_ = system_.residual(z_);
     while (residual_ > target) {
       for (int k = 0; k < 8; ++k) {
         const double change = system_.power_sweep(z_, scratch);
@@ -191,7 +207,10 @@ class ZSolver {
         throw user_error("Z has not converged after {} sweeps (relative residual {:.3g})", sweeps_,
                          residual_);
       }
-      if (*std::max_element(z_.begin(), z_.end()) > 1e100) system_.fold(z_);
+      if (*std::max_element(z_.begin(), z_.end()) > 1e100) {
+        system_.fold(z_);
+        refuse_divergence(64);
+      }
     }
   }
 
@@ -202,6 +221,7 @@ class ZSolver {
   std::vector<double> z_;
   int64_t sweeps_ = 0;
   double residual_ = INFINITY;
+  std::optional<DivergenceProof> divergence_;
 };
 
 // Expected reward of a step under the policy, by position, divided like the rows of the system.

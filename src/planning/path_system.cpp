@@ -7,12 +7,16 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/huge_pages.h"
 #include "planning/parts.h"
 
 namespace agora::planning {
 namespace {
 
 constexpr double kDrift = 1e100;  // z beyond this is folded into phi
+
+// The larger of the two; a NaN stays.
+double larger(double most, double x) { return x <= most ? most : x; }
 
 struct Entry {
   int32_t to;
@@ -60,22 +64,90 @@ PathSystem::PathSystem(const Model& model, PathOrder order, const LogWeights& we
     : ends_(order.ends),
       state_(std::move(order.state)),
       position_(std::move(order.position)),
-      phi_(std::move(order.log_sum)) {
+      phi_(std::move(order.log_sum)),
+      cap_(phi_.size(), 0.0f) {
+  if (model.is_deterministic() && model.actions() <= static_cast<Action>(PaddedRows::kWidth)) {
+    pad_rows(model, weights);
+  } else {
+    pack_rows(model, weights);
+  }
+}
+
+// The most that body(p) returns, over all unknowns.
+template <typename Body>
+double PathSystem::most(Body&& body) const {
+  return max_over_parts(size() - ends_, [&](int64_t from, int64_t until) {
+    double most = 0.0;
+    for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
+         ++p) {
+      most = larger(most, body(p));
+    }
+    return most;
+  });
+}
+
+void PathSystem::pad_rows(const Model& model, const LogWeights& weights) {
+  constexpr size_t kWidth = PaddedRows::kWidth;
+  reserve_in_huge_pages(rows_.to, kWidth * phi_.size());
+  reserve_in_huge_pages(rows_.weight, kWidth * phi_.size());
+  rows_.to.assign(kWidth * phi_.size(), 0);
+  rows_.weight.assign(kWidth * phi_.size(), 0.0);
+  const double uniform = std::exp(weights.uniform);
+  const Action d = model.actions();
+  std::atomic<bool> diverge{false};
+  bandwidth_ = static_cast<int32_t>(most([&](size_t p) {
+    const State s = state_[p];
+    const int32_t here = static_cast<int32_t>(p);
+    const State* const next = model.successors().data() + model.row(s, 0);
+    int32_t* const to = &rows_.to[kWidth * p];
+    double* const weight = &rows_.weight[kWidth * p];
+    double stay = 0.0, cap = 0.0;
+    int32_t widest = 0;
+    for (Action a = 0; a < d; ++a) {
+      if (next[a] == kNone) continue;
+      const int32_t t = position_[static_cast<size_t>(next[a])];
+      if (t < 0) continue;
+      const double log_weight = weights(s, a, 0);
+      const double plain = weights.transition ? std::exp(log_weight) : uniform;
+      if (t == here) {
+        stay += plain;
+        continue;
+      }
+      to[a] = t;
+      weight[a] = std::exp(log_weight + phi_[static_cast<size_t>(t)] - phi_[p]);
+      if (t > here) {
+        weight[a] = -weight[a];
+        cap += plain;
+      }
+      widest = std::max(widest, std::abs(here - t));
+    }
+    const double leave = 1.0 - stay;
+    if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
+    if (stay > 0.0) {
+      for (Action a = 0; a < d; ++a) weight[a] /= leave;
+      cap /= leave;
+    }
+    cap_[p] = static_cast<float>(std::min(cap, 0.98));
+    return static_cast<double>(widest);
+  }));
+  loops_diverge_ = diverge;
+}
+
+void PathSystem::pack_rows(const Model& model, const LogWeights& weights) {
   const size_t n = static_cast<size_t>(size());
-  begin_.assign(n + 1, 0);
+  rows_.begin.assign(n + 1, 0);
   in_parts(size() - ends_, [&](int64_t from, int64_t until) {
     std::vector<Entry> row;
     for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
          ++p) {
       gather(model, weights, state_[p], position_, row);
-      begin_[p + 1] = static_cast<uint32_t>(row.size());
+      rows_.begin[p + 1] = static_cast<uint32_t>(row.size());
     }
   });
-  for (size_t p = 0; p < n; ++p) begin_[p + 1] += begin_[p];
-  to_.resize(begin_.back());
-  weight_.resize(begin_.back());
-  cap_.assign(n, 0.0f);
-  split_.assign(n, 0);
+  for (size_t p = 0; p < n; ++p) rows_.begin[p + 1] += rows_.begin[p];
+  rows_.to.resize(rows_.begin.back());
+  rows_.weight.resize(rows_.begin.back());
+  rows_.split.assign(n, 0);
   const double uniform = weights.transition ? 0.0 : std::exp(weights.uniform);
   std::atomic<bool> diverge{false};
   bandwidth_ =
@@ -86,18 +158,18 @@ PathSystem::PathSystem(const Model& model, PathOrder order, const LogWeights& we
              ++p) {
           const double leave = 1.0 - gather(model, weights, state_[p], position_, row);
           if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
-          uint32_t e = begin_[p];
+          uint32_t e = rows_.begin[p];
           const int32_t here = static_cast<int32_t>(p);
           double cap = 0.0;
-          split_[p] = e;
+          rows_.split[p] = e;
           for (const Entry& entry : row) {
             const double plain = weights.transition ? std::exp(entry.log_weight) : uniform;
-            to_[e] = entry.to;
-            weight_[e++] =
+            rows_.to[e] = entry.to;
+            rows_.weight[e++] =
                 entry.times / leave *
                 std::exp(entry.log_weight + phi_[static_cast<size_t>(entry.to)] - phi_[p]);
             if (entry.to < here) {
-              split_[p] = e;
+              rows_.split[p] = e;
             } else {
               cap += entry.times / leave * plain;
             }
@@ -115,29 +187,33 @@ PathSystem::PathSystem(const Model& model, PathOrder order, const LogWeights& we
 void PathSystem::log_sweep() {
   const size_t n = static_cast<size_t>(size());
   std::vector<double> change(n, 0.0);  // log z
-  for (size_t p = static_cast<size_t>(ends_); p < n; ++p) {
-    const uint32_t first = begin_[p], middle = split_[p], last = begin_[p + 1];
-    double top = -INFINITY, sum = 0.0, later = 0.0;
-    for (uint32_t e = first; e < middle; ++e) {
-      top = std::max(top, change[static_cast<size_t>(to_[e])]);
-    }
-    for (uint32_t e = first; e < middle; ++e) {
-      sum += weight_[e] * std::exp(change[static_cast<size_t>(to_[e])] - top);
-    }
-    for (uint32_t e = middle; e < last; ++e) later += weight_[e];
-    const double moving = std::min(later, static_cast<double>(cap_[p])), fixed = later - moving;
-    const double earlier = first < middle ? top + std::log(sum) : -INFINITY;
-    const double high = std::max(earlier, 0.0);
-    change[p] =
-        high + std::log(std::exp(earlier - high) + fixed * std::exp(-high)) - std::log1p(-moving);
-  }
-  in_parts(size(), [&](int64_t from, int64_t until) {
-    for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
-      phi_[p] += change[p];
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) {
-        weight_[e] *= std::exp(change[static_cast<size_t>(to_[e])] - change[p]);
+  rows_.visit([&](const auto& rows) {
+    for (size_t p = static_cast<size_t>(ends_); p < n; ++p) {
+      const int32_t here = static_cast<int32_t>(p);
+      double top = -INFINITY, sum = 0.0, later = 0.0;
+      for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
+        if (rows.weight(e) == 0.0) continue;
+        if (rows.to[e] < here) top = std::max(top, change[static_cast<size_t>(rows.to[e])]);
+        if (rows.to[e] > here) later += rows.weight(e);
       }
+      for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
+        if (rows.weight(e) == 0.0 || rows.to[e] > here) continue;
+        sum += rows.weight(e) * std::exp(change[static_cast<size_t>(rows.to[e])] - top);
+      }
+      const double moving = std::min(later, static_cast<double>(cap_[p])), fixed = later - moving;
+      const double earlier = top == -INFINITY ? top : top + std::log(sum);
+      const double high = std::max(earlier, 0.0);
+      change[p] =
+          high + std::log(std::exp(earlier - high) + fixed * std::exp(-high)) - std::log1p(-moving);
     }
+    in_parts(size(), [&](int64_t from, int64_t until) {
+      for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
+        phi_[p] += change[p];
+        for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
+          rows_.weight[e] *= std::exp(change[static_cast<size_t>(rows.to[e])] - change[p]);
+        }
+      }
+    });
   });
 }
 
@@ -149,10 +225,10 @@ void PathSystem::run_sweeps(bool forward, Body&& body) const {
   const int64_t first = ends_, n = size() - ends_;
   const int64_t block = std::max<int64_t>(bandwidth_ + 1, 2048);
   const int64_t blocks = (n + block - 1) / block;
-  const auto run_block = [&](int64_t b) {
+  const auto run_block = [&](int64_t b, int64_t sweep) {
     if (!forward) b = blocks - 1 - b;
     body(static_cast<size_t>(first + b * block),
-         static_cast<size_t>(first + std::min(n, (b + 1) * block)));
+         static_cast<size_t>(first + std::min(n, (b + 1) * block)), sweep);
   };
   constexpr int kMembers = 2;  // sweeps that one thread interleaves
   constexpr int kTeams = kCycle / kMembers;
@@ -168,7 +244,7 @@ void PathSystem::run_sweeps(bool forward, Body&& body) const {
       }
       for (int member = 0; member < kMembers; ++member) {
         const int64_t b = front - 2 * member;
-        if (b >= 0 && b < blocks) run_block(b);
+        if (b >= 0 && b < blocks) run_block(b, team * kMembers + member);
       }
       done[static_cast<size_t>(team)].store(front + 1 - 2 * (kMembers - 1),
                                             std::memory_order_release);
@@ -179,144 +255,126 @@ void PathSystem::run_sweeps(bool forward, Body&& body) const {
 bool PathSystem::ratio_sweeps(std::vector<double>& z) const {
   std::atomic<bool> fine{true};
   double* const value = z.data();
-  run_sweeps(true, [&](size_t from, size_t until) {
-    bool good = true;
-    for (size_t p = from; p < until; ++p) {
-      const uint32_t first = begin_[p], middle = split_[p], last = begin_[p + 1];
-      double earlier = 0.0, later = 0.0;
-      for (uint32_t e = first; e < middle; ++e) earlier += weight_[e] * value[to_[e]];
-      for (uint32_t e = middle; e < last; ++e) later += weight_[e] * value[to_[e]];
-      const double own = value[p], moving = std::min(later, static_cast<double>(cap_[p]) * own);
-      value[p] = (earlier + (later - moving)) * own / (own - moving);
-      good &= value[p] < 1e200 && value[p] > 1e-200;
-    }
-    if (!good) fine.store(false, std::memory_order_relaxed);
+  rows_.visit([&](const auto rows) {
+    run_sweeps(true, [&](size_t from, size_t until, int64_t) {
+      bool good = true;
+      for (size_t p = from; p < until; ++p) {
+        const RowSums sums = rows.sums(p, value);
+        const double own = value[p];
+        const double moving = std::min(sums.later, static_cast<double>(cap_[p]) * own);
+        const double updated = (sums.earlier + (sums.later - moving)) * own / (own - moving);
+        value[p] = updated;
+        good &= updated < 1e200 && updated > 1e-200;
+      }
+      if (!good) fine.store(false, std::memory_order_relaxed);
+    });
   });
   return fine;
 }
 
-void PathSystem::z_cycle(std::vector<double>& z) {
+double PathSystem::z_cycle(std::vector<double>& z) {
   if (!ratio_sweeps(z)) {
     std::fill(z.begin(), z.end(), 1.0);
     log_sweep();
-    return;
+    return residual(z);
   }
   double* const value = z.data();
-  std::atomic<bool> drifts{false};
-  run_sweeps(false, [&](size_t from, size_t until) {
-    double least = 1.0, most = 1.0;
-    for (size_t p = until; p-- > from;) {
-      double sum = 0.0;
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) sum += weight_[e] * value[to_[e]];
-      value[p] = sum;
-      least = std::min(least, sum);
-      most = std::max(most, sum);
-    }
-    if (most > kDrift || least < 1.0 / kDrift) drifts.store(true, std::memory_order_relaxed);
+  double least = 1.0, most = 1.0, change = 0.0;  // of the last sweep, which has one thread
+  rows_.visit([&](const auto rows) {
+    run_sweeps(false, [&](size_t from, size_t until, int64_t sweep) {
+      if (sweep < kCycle - 1) {
+        for (size_t p = until; p-- > from;) value[p] = rows.sum(p, value);
+        return;
+      }
+      for (size_t p = until; p-- > from;) {
+        const double sum = rows.sum(p, value);
+        change = larger(change, std::abs(sum - value[p]) / sum);
+        value[p] = sum;
+        least = std::min(least, sum);
+        most = std::max(most, sum);
+      }
+    });
   });
-  if (drifts) fold(z);
+  if (most > kDrift || least < 1.0 / kDrift) fold(z);
+  return change;
 }
 
-void PathSystem::value_cycle(const std::vector<double>& r, std::vector<double>& v) const {
+double PathSystem::value_cycle(const std::vector<double>& r, std::vector<double>& v) const {
   double* const value = v.data();
-  run_sweeps(true, [&](size_t from, size_t until) {
-    for (size_t p = from; p < until; ++p) {
-      const uint32_t first = begin_[p], middle = split_[p], last = begin_[p + 1];
-      double sum = r[p], later = 0.0;
-      const double own = value[p];
-      for (uint32_t e = first; e < middle; ++e) sum += weight_[e] * value[to_[e]];
-      for (uint32_t e = middle; e < last; ++e) {
-        later += weight_[e];
-        sum += weight_[e] * value[to_[e]];
+  double change = 0.0;  // of the last sweep, which has one thread
+  rows_.visit([&](const auto rows) {
+    run_sweeps(true, [&](size_t from, size_t until, int64_t) {
+      for (size_t p = from; p < until; ++p) {
+        const double moving = std::min(rows.later_weight(p), static_cast<double>(cap_[p]));
+        value[p] = (r[p] + rows.sum(p, value) - moving * value[p]) / (1.0 - moving);
       }
-      const double moving = std::min(later, static_cast<double>(cap_[p]));
-      value[p] = (sum - moving * own) / (1.0 - moving);
-    }
+    });
+    run_sweeps(false, [&](size_t from, size_t until, int64_t sweep) {
+      if (sweep < kCycle - 1) {
+        for (size_t p = until; p-- > from;) value[p] = r[p] + rows.sum(p, value);
+        return;
+      }
+      for (size_t p = until; p-- > from;) {
+        const double sum = r[p] + rows.sum(p, value);
+        change = larger(change, std::abs(sum - value[p]));
+        value[p] = sum;
+      }
+    });
   });
-  run_sweeps(false, [&](size_t from, size_t until) {
-    for (size_t p = until; p-- > from;) {
-      double sum = r[p];
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) sum += weight_[e] * value[to_[e]];
-      value[p] = sum;
-    }
-  });
+  return change;
 }
 
 double PathSystem::power_sweep(std::vector<double>& z, std::vector<double>& scratch) const {
   const double top = *std::max_element(phi_.begin(), phi_.end());
   scratch.resize(z.size());
   std::copy(z.begin(), z.begin() + ends_, scratch.begin());
-  const double change = max_over_parts(size() - ends_, [&](int64_t from, int64_t until) {
-    double most = 0.0;
-    for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
-         ++p) {
-      double sum = 0.0;
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) {
-        sum += weight_[e] * z[static_cast<size_t>(to_[e])];
-      }
+  const double change = rows_.visit([&](const auto rows) {
+    return most([&](size_t p) {
+      const double sum = rows.sum(p, z.data());
       scratch[p] = sum;
-      most = std::max(most, std::abs(sum - z[p]) * std::exp(phi_[p] - top));
-    }
-    return most;
+      return std::abs(sum - z[p]) * std::exp(phi_[p] - top);
+    });
   });
   std::swap(z, scratch);
   return change;
 }
 
 double PathSystem::residual(const std::vector<double>& z) const {
-  return max_over_parts(size() - ends_, [&](int64_t from, int64_t until) {
-    double most = 0.0;
-    for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
-         ++p) {
-      double sum = 0.0;
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) {
-        sum += weight_[e] * z[static_cast<size_t>(to_[e])];
-      }
-      const double off = std::abs(z[p] - sum) / z[p];
-      most = off <= most ? most : off;  // keeps a NaN
-    }
-    return most;
+  return rows_.visit([&](const auto rows) {
+    return most([&](size_t p) { return std::abs(z[p] - rows.sum(p, z.data())) / z[p]; });
   });
 }
 
 double PathSystem::value_residual(const std::vector<double>& r,
                                   const std::vector<double>& v) const {
-  return max_over_parts(size() - ends_, [&](int64_t from, int64_t until) {
-    double most = 0.0;
-    for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
-         ++p) {
-      double sum = r[p] - v[p];
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) {
-        sum += weight_[e] * v[static_cast<size_t>(to_[e])];
-      }
-      const double off = std::abs(sum);
-      most = off <= most ? most : off;
-    }
-    return most;
+  return rows_.visit([&](const auto rows) {
+    return most([&](size_t p) { return std::abs(r[p] - v[p] + rows.sum(p, v.data())); });
   });
 }
 
 void PathSystem::apply(const std::vector<double>& v, std::vector<double>& out) const {
-  in_parts(size(), [&](int64_t from, int64_t until) {
-    for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
-      double sum = static_cast<int32_t>(p) < ends_ ? 0.0 : v[p];
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) {
-        sum -= weight_[e] * v[static_cast<size_t>(to_[e])];
+  std::fill(out.begin(), out.begin() + ends_, 0.0);
+  rows_.visit([&](const auto rows) {
+    in_parts(size() - ends_, [&](int64_t from, int64_t until) {
+      for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
+           ++p) {
+        out[p] = v[p] - rows.sum(p, v.data());
       }
-      out[p] = sum;
-    }
+    });
   });
 }
 
 void PathSystem::fold(std::vector<double>& z) {
-  in_parts(size(), [&](int64_t from, int64_t until) {
-    for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
-      phi_[p] += std::log(z[p]);
-      const double inverse = 1.0 / z[p];
-      for (uint32_t e = begin_[p]; e < begin_[p + 1]; ++e) {
-        weight_[e] *= z[static_cast<size_t>(to_[e])] * inverse;
+  rows_.visit([&](const auto rows) {
+    in_parts(size(), [&](int64_t from, int64_t until) {
+      for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
+        phi_[p] += std::log(z[p]);
+        const double inverse = 1.0 / z[p];
+        for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
+          rows_.weight[e] *= z[static_cast<size_t>(rows.to[e])] * inverse;
+        }
       }
-    }
+    });
   });
   std::fill(z.begin(), z.end(), 1.0);
 }

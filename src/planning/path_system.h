@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "planning/path_rows.h"
 #include "planning/reach.h"
 
 namespace agora::planning {
@@ -19,17 +20,14 @@ class PathSystem {
   int32_t size() const { return static_cast<int32_t>(phi_.size()); }
   int32_t ends() const { return ends_; }
   State state(int32_t p) const { return state_[static_cast<size_t>(p)]; }
+  const std::vector<int32_t>& positions() const { return position_; }
   int32_t position(State s) const { return position_[static_cast<size_t>(s)]; }
   // By position: log Z, once the iterations are over and z was folded into it.
   const std::vector<double>& phi() const { return phi_; }
   bool loops_diverge() const { return loops_diverge_; }  // staying has weight one or more somewhere
 
-  // Rows: entries [begin, split) lead to earlier positions, [split, end) to later ones. A row is
-  // divided by one minus the weight of staying in the state.
-  const std::vector<uint32_t>& begin() const { return begin_; }
-  const std::vector<uint32_t>& split() const { return split_; }
-  const std::vector<int32_t>& to() const { return to_; }
-  const std::vector<double>& weight() const { return weight_; }
+  // A row is divided by one minus the weight of staying in the state.
+  const PathRows& rows() const { return rows_; }
 
   // One cycle of Gauss-Seidel sweeps on z, `kCycle` along the order and as many against it. Along
   // the order, later states keep their ratio to the present one instead of their value,
@@ -41,10 +39,12 @@ class PathSystem {
   static constexpr int kCycle = 4;
   // Plain sweeps along the order too: slow, but they cannot fail if Z exists.
   void be_cautious() { cap_.assign(cap_.size(), 0.0f); }
-  void z_cycle(std::vector<double>& z);
+  // Returns the largest relative change of the last sweep: no residual is larger, since only what
+  // came after a state in that sweep moved since.
+  double z_cycle(std::vector<double>& z);
   // The same for the values of the folded system, v = r + P v: differences take the place of
   // ratios.
-  void value_cycle(const std::vector<double>& r, std::vector<double>& v) const;
+  double value_cycle(const std::vector<double>& r, std::vector<double>& v) const;
   // z = W z from the values before, as the thesis's power iteration does; returns the largest
   // change of Z relative to the largest Z.
   double power_sweep(std::vector<double>& z, std::vector<double>& scratch) const;
@@ -58,8 +58,12 @@ class PathSystem {
   void fold(std::vector<double>& z);
 
  private:
+  void pad_rows(const Model& model, const LogWeights& weights);
+  void pack_rows(const Model& model, const LogWeights& weights);
   bool ratio_sweeps(std::vector<double>& z) const;
   void log_sweep();
+  template <typename Body>
+  double most(Body&& body) const;
   template <typename Body>
   void run_sweeps(bool forward, Body&& body) const;
 
@@ -70,9 +74,7 @@ class PathSystem {
   std::vector<int32_t> position_;
   std::vector<double> phi_;
   std::vector<float> cap_;  // bound on L / z(s) in the solution
-  std::vector<uint32_t> begin_, split_;
-  std::vector<int32_t> to_;
-  std::vector<double> weight_;
+  PathRows rows_;
 };
 
 }  // namespace agora::planning

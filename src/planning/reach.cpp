@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "base/error.h"
+#include "base/huge_pages.h"
 #include "planning/backward.h"
 #include "planning/parts.h"
 
@@ -125,7 +126,10 @@ class UniformBuildUp {
         backward_(model),
         queue_(-log_weight),
         weight_(std::exp(log_weight)),
-        nodes_(static_cast<size_t>(model.states())) {
+        fresh_(static_cast<size_t>(model.actions()) + 1) {
+    reserve_in_huge_pages(nodes_, static_cast<size_t>(model.states()));
+    nodes_.resize(static_cast<size_t>(model.states()));
+    distinct_ = count_actions();
     for (int down = 0; down < kTable; ++down) {
       for (int stays = 0; stays < kTable; ++stays) {
         for (int up = 0; up < kTable; ++up) {
@@ -137,38 +141,36 @@ class UniformBuildUp {
 
   void run() {
     for (int32_t p = 0; p < order_.ends; ++p) {
-      nodes_[static_cast<size_t>(order_.state[static_cast<size_t>(p)])] = {.estimate = 1.0,
-                                                                           .position = p};
+      nodes_[static_cast<size_t>(order_.state[static_cast<size_t>(p)])].estimate = 1.0;
     }
     for (int32_t p = 0; p < order_.ends; ++p) settle(order_.state[static_cast<size_t>(p)]);
     Watch watch;
     for (State s; queue_.pop(s);) {
       watch();
-      Node& node = nodes_[static_cast<size_t>(s)];
-      if (node.position >= 0) continue;
-      node.position = static_cast<int32_t>(order_.state.size());
+      int32_t& position = order_.position[static_cast<size_t>(s)];
+      if (position >= 0) continue;
+      position = static_cast<int32_t>(order_.state.size());
       order_.state.push_back(s);
       settle(s);
     }
     order_.log_sum.resize(order_.state.size());
     in_parts(model_.states(), [&](int64_t from, int64_t until) {
       for (size_t s = static_cast<size_t>(from); s < static_cast<size_t>(until); ++s) {
-        const Node& node = nodes_[s];
-        order_.position[s] = node.position;
-        if (node.position < 0) continue;
-        order_.log_sum[static_cast<size_t>(node.position)] =
-            std::log(node.estimate) + M_LN2 * kScale * node.scale;
+        if (order_.position[s] < 0) continue;
+        order_.log_sum[static_cast<size_t>(order_.position[s])] =
+            std::log(nodes_[s].estimate) + M_LN2 * kScale * nodes_[s].scale;
       }
     });
   }
 
  private:
+  // Actions are counted by those that lead to earlier states, stay, and exist.
   struct Node {
     double sum = 0.0, estimate = 0.0;
     int32_t scale = 0;
-    int32_t position = -1;
     uint32_t bucket = UINT32_MAX;
-    int32_t down = 0;  // actions that lead to earlier states
+    State seen_from = kNone;  // the earlier state that was settled last
+    uint8_t down = 0, stays = 0, all = 0;
   };
   static constexpr int kScale = 512;
   static constexpr int kTable = 8;
@@ -176,6 +178,32 @@ class UniformBuildUp {
   double closed(int down, int stays, int up) const {
     if (std::max({down, stays, up}) < kTable) return closures_[down][stays][up];
     return closure(stays * weight_, down * weight_, up * weight_);
+  }
+
+  // Fills in `stays` and `all`; whether no two actions of a state lead to the same other one.
+  bool count_actions() {
+    const size_t d = static_cast<size_t>(model_.actions());
+    return max_over_parts(model_.states(), [&](int64_t from, int64_t until) {
+             bool twice = false;
+             for (size_t s = static_cast<size_t>(from); s < static_cast<size_t>(until); ++s) {
+               const State* const row = model_.successors().data() + s * d;
+               int stays = 0, all = 0;
+               for (size_t a = 0; a < d; ++a) {
+                 const bool is_move = (row[a] != kNone) & (row[a] != static_cast<State>(s));
+                 stays += row[a] == static_cast<State>(s);
+                 all += row[a] != kNone;
+                 for (size_t b = 0; b < a; ++b) twice |= is_move & (row[a] == row[b]);
+               }
+               nodes_[s].stays = static_cast<uint8_t>(stays);
+               nodes_[s].all = static_cast<uint8_t>(all);
+             }
+             return twice ? 1.0 : 0.0;
+           }) == 0.0;
+  }
+
+  int count(State s, State next) const {
+    const State* const row = model_.successors().data() + model_.row(s, 0);
+    return static_cast<int>(std::count(row, row + model_.actions(), next));
   }
 
   void settle(State next) {
@@ -186,22 +214,33 @@ class UniformBuildUp {
       through *= 0x1p512;
       --scale;
     }
-    backward_.for_each(next, [&](State s) {
-      Node& node = nodes_[static_cast<size_t>(s)];
-      if (node.position >= 0) return;
-      const State* row = model_.successors().data() + model_.row(s, 0);
-      int times = 0, stays = 0, all = 0;
-      for (Action a = 0; a < model_.actions(); ++a) {
-        times += row[a] == next;
-        stays += row[a] == s;
-        all += row[a] != kNone;
-      }
-      add(node, times * through, scale);
-      node.down = std::min(node.down + times, all - stays);
-      node.estimate = node.sum * closed(node.down, stays, all - stays - node.down);
-      queue_.push(s, M_LN2 * (kScale * int64_t{node.scale} + rough_log2(node.estimate)),
-                  node.bucket);
-    });
+    const auto reach = [&](State s) { relax(s, next, through, scale); };
+    if (order_.position[static_cast<size_t>(next)] < order_.ends || !backward_.reversible()) {
+      backward_.for_each(next, reach);
+      return;
+    }
+    // Which of its neighbours are new is a toss-up: collect them first, without a branch.
+    const State* const row = model_.successors().data() + model_.row(next, 0);
+    const Action d = model_.actions();
+    size_t count = 0;
+    for (Action a = 0; a < d; ++a) {
+      const State s = row[a] == kNone ? next : row[a];
+      fresh_[count] = s;
+      count += order_.position[static_cast<size_t>(s)] < 0;
+    }
+    for (size_t k = 0; k < count; ++k) reach(fresh_[k]);
+  }
+
+  void relax(State s, State next, double through, int32_t scale) {
+    if (order_.position[static_cast<size_t>(s)] >= 0) return;
+    Node& node = nodes_[static_cast<size_t>(s)];
+    if (node.seen_from == next) return;
+    node.seen_from = next;
+    const int times = distinct_ ? 1 : count(s, next);
+    add(node, times * through, scale);
+    node.down = static_cast<uint8_t>(node.down + times);
+    node.estimate = node.sum * closed(node.down, node.stays, node.all - node.stays - node.down);
+    queue_.push(s, M_LN2 * (kScale * int64_t{node.scale} + rough_log2(node.estimate)), node.bucket);
   }
 
   static void add(Node& node, double value, int32_t scale) {
@@ -235,8 +274,10 @@ class UniformBuildUp {
   Backward backward_;
   Buckets queue_;
   double weight_;
+  bool distinct_;  // no two actions of a state lead to the same other one
   double closures_[kTable][kTable][kTable];
   std::vector<Node> nodes_;
+  std::vector<State> fresh_;  // (actions + 1)
 };
 
 }  // namespace
@@ -249,7 +290,7 @@ PathOrder path_order(const Model& model, const LogWeights& weights) {
     order.log_sum.push_back(weights.end.empty() ? 0.0 : weights.end[p]);
     same_ends &= order.log_sum[p] == 0.0;
   }
-  if (!weights.transition && weights.uniform < 0.0 && same_ends) {
+  if (!weights.transition && weights.uniform < 0.0 && same_ends && model.actions() <= UINT8_MAX) {
     UniformBuildUp(model, weights.uniform, order).run();
   } else {
     build_up(model, weights, order);

@@ -301,6 +301,37 @@ TEST(PartitionFunction, APositiveLoopDiverges) {
   EXPECT_NE(error_of([&] { solve(model, "vi"); }).find("gains reward for ever"), std::string::npos);
 }
 
+TEST(PartitionFunction, ProvesDivergenceOfLargeModels) {
+  const Model grid = benchmark_grid(170);  // too large for a factorisation
+  for (const std::string& method : kMethods) {
+    for (const double mu : {-1.2, -1.38}) {
+      const std::string error = error_of([&] { z(grid, 0.0, mu, method); });
+      EXPECT_NE(error.find("Z diverges"), std::string::npos)
+          << method << " " << mu << ": " << error;
+    }
+  }
+}
+
+// A line with weights e^(mu - 1) away from its end and e^mu towards it: the spectral radius is
+// 2 e^(mu - .5), so that Z exists below mu = .5 - log 2, above the sufficient -log 2.
+TEST(PartitionFunction, DivergesOnALineExactlyWhereItShould) {
+  ModelBuilder builder;
+  constexpr State kStates = 20'100;  // too many for a factorisation
+  for (State s = 0; s + 1 < kStates; ++s) {
+    if (s > 0) builder.add(s, 0, s - 1, 1.0, -1.0);
+    builder.add(s, 1, s + 1, 1.0, 0.0);
+  }
+  const Model line = builder.build();
+  const double critical = 0.5 - std::log(2.0);
+  const std::string error = error_of([&] { z(line, 1.0, critical + 0.02); });
+  EXPECT_NE(error.find("Z diverges"), std::string::npos) << error;
+  // Z(s) = r^(end - s) with r = e^mu + e^(mu - 1) r^2, but for s near 0.
+  const double mu = critical - 0.05, away = std::exp(mu - 1.0), towards = std::exp(mu);
+  const double r = (1.0 - std::sqrt(1.0 - 4.0 * away * towards)) / (2.0 * away);
+  const Solution found = z(line, 1.0, mu);
+  EXPECT_NEAR(found.log_z[kStates / 2], (kStates - 1 - kStates / 2) * std::log(r), 1e-3);
+}
+
 TEST(SlowPartitionFunction, AMillionCellsNeitherUnderflowNorKeepAResidual) {
   const Model model = benchmark_grid(1000);
   for (const auto& [beta, mu] : {WeakDecay{1.0, -1.5}, kWeak[0], kWeak[1]}) {
