@@ -149,7 +149,7 @@ class ZSolver {
 
   // (I - P) e = P 1 - 1 in the folded system, z = 1 + e.
   void linear(double target) {
-    if (sweeps_ == 0) refuse_divergence(32);
+    if (sweeps_ == 0 && system_.size() > kDirectLimit) refuse_divergence(32);
     if (std::isinf(residual_)) residual_ = system_.residual(z_);
     for (int round = 0; residual_ > target; ++round) {
       const double before = residual_;
@@ -189,7 +189,7 @@ class ZSolver {
 
   void power(double target) {
     std::vector<double> scratch;
-    if (sweeps_ == 0) refuse_divergence(32);
+    if (sweeps_ == 0 && system_.size() > kDirectLimit) refuse_divergence(32);
     if (std::isinf(residual_)) residual_ = system_.residual(z_);
     while (residual_ > target) {
       for (int k = 0; k < 8; ++k) {
