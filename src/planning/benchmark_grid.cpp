@@ -1,7 +1,7 @@
 #include "planning/benchmark_grid.h"
 
 #include "base/error.h"
-#include "base/thread_pool.h"
+#include "planning/grid_part.h"
 
 namespace agora::planning {
 namespace {
@@ -98,53 +98,18 @@ Model benchmark_grid(int32_t n, uint64_t seed) {
 ModelPart benchmark_grid_part(int32_t n, uint64_t seed, int part, int parts) {
   check_side(n);
   const int64_t goal_cell = int64_t{n / 2} * n + n / 2;
-  const auto is_free = [&](int64_t cell) { return cell == goal_cell || !is_wall(seed, cell); };
-  const Range rows = part_range(n, part, parts);
+  GridStrip strip{.rows = n, .cols = n, .own = part_range(n, part, parts)};
+  strip.first_row = static_cast<int32_t>(std::max<int64_t>(strip.own.begin - 1, 0));
+  const int64_t from = int64_t{strip.first_row} * n;
+  const int64_t until = std::min<int64_t>(strip.own.end + 1, n) * n;
   // Numbers of the states: those of the rows before by counting, which costs no memory.
-  const int64_t from = std::max<int64_t>(rows.begin - 1, 0) * n;
-  const int64_t until = std::min<int64_t>(rows.end + 1, n) * n;
-  int64_t before = 0, total = 0;
   for (int64_t cell = 0; cell < int64_t{n} * n; ++cell) {
-    if (cell == from) before = total;
-    total += is_free(cell);
+    const bool free = cell == goal_cell || !is_wall(seed, cell);
+    strip.before += free && cell < strip.own.begin * n;
+    strip.total += free;
+    if (cell >= from && cell < until) strip.cells += cell == goal_cell ? 'G' : free ? '.' : '#';
   }
-  if (from == int64_t{n} * n) before = total;
-  std::vector<State> state_of;  // (cells of the rows and of one more on either side)
-  for (int64_t cell = from; cell < until; ++cell) {
-    state_of.push_back(is_free(cell) ? static_cast<State>(before++) : kNone);
-  }
-  const auto state_at = [&](int64_t cell) { return state_of[static_cast<size_t>(cell - from)]; };
-
-  std::vector<State> successors;
-  std::vector<int32_t> cells;
-  std::vector<Terminal> terminals;
-  State first = static_cast<State>(before);
-  for (int64_t cell = rows.begin * n; cell < rows.end * n; ++cell) {
-    const State s = state_at(cell);
-    if (s == kNone) continue;
-    if (cells.empty()) first = s;
-    cells.push_back(static_cast<int32_t>(cell));
-    if (cell == goal_cell) {
-      terminals.push_back({s - first, 0.0});
-      successors.insert(successors.end(), 4, kNone);
-      continue;
-    }
-    const int64_t row = cell / n, col = cell % n;
-    const bool inside[4] = {row > 0, col < n - 1, row<n - 1, col> 0};
-    const int64_t to[4] = {cell - n, cell + 1, cell + n, cell - 1};
-    for (size_t a = 0; a < 4; ++a) {
-      const State next = inside[a] ? state_at(to[a]) : kNone;
-      successors.push_back(next == kNone ? s : next);
-    }
-  }
-  ModelPart result = make_part(first, static_cast<State>(cells.size()), static_cast<State>(total),
-                               4, std::move(successors), Rewards(-1.0), std::move(terminals));
-  if (result.model.actions() == 4) result.model.set_action_names(kActions);
-  result.name = [n, cells = std::move(cells)](State s) {
-    const int32_t cell = cells[static_cast<size_t>(s)];
-    return fmt::format("{},{}", cell / n, cell % n);
-  };
-  return result;
+  return grid_part(strip, {.step_reward = -1.0, .goal_reward = 0.0});
 }
 
 }  // namespace agora::planning

@@ -26,10 +26,6 @@ struct Layout {
   State states() const { return static_cast<State>(grid.cell_of_state.size()); }
 };
 
-double step_reward(char cell, const GridRules& rules) {
-  return cell >= '1' && cell <= '9' ? rules.step_reward * (cell - '0') : rules.step_reward;
-}
-
 // One number where all steps cost the same, (states, per_state) otherwise.
 Rewards step_rewards(const Layout& layout, const GridRules& rules,
                      const std::vector<uint32_t>& per_state) {
@@ -86,6 +82,14 @@ Model slippery(const Layout& layout, const GridRules& rules, std::vector<Termina
                            std::move(rewards), std::move(terminals));
 }
 
+}  // namespace
+
+void check_slip(double slip) {
+  if (!(slip >= 0 && slip <= 1)) {
+    throw user_error("the slip probability is {}, expected 0 to 1", slip);
+  }
+}
+
 void check_rules(const GridRules& rules) {
   check_slip(rules.slip);
   for (const auto& [name, value] : {std::pair{"step", rules.step_reward},
@@ -97,12 +101,8 @@ void check_rules(const GridRules& rules) {
   }
 }
 
-}  // namespace
-
-void check_slip(double slip) {
-  if (!(slip >= 0 && slip <= 1)) {
-    throw user_error("the slip probability is {}, expected 0 to 1", slip);
-  }
+double step_reward(char cell, const GridRules& rules) {
+  return cell >= '1' && cell <= '9' ? rules.step_reward * (cell - '0') : rules.step_reward;
 }
 
 Model grid_model(int32_t rows, int32_t cols, std::string cells, const GridRules& rules) {

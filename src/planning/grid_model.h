@@ -21,5 +21,7 @@ inline constexpr Move kMoves[4] = {{-1, 0}, {0, 1}, {1, 0}, {0, -1}};
 inline constexpr const char* kMoveNames[4] = {"up", "right", "down", "left"};
 
 void check_slip(double slip);
+void check_rules(const GridRules& rules);
+double step_reward(char cell, const GridRules& rules);
 
 }  // namespace agora::planning

@@ -16,6 +16,10 @@ int ModelPart::local(State global) const {
   return own + static_cast<State>(found - ghosts.begin());
 }
 
+UserError stochastic_part() {
+  return user_error("several processes share deterministic models only; this one is stochastic");
+}
+
 ModelPart make_part(State first, State own, State total, Action actions,
                     std::vector<State> successors, Rewards rewards,
                     std::vector<Terminal> terminals) {
@@ -50,11 +54,13 @@ ModelPart make_part(State first, State own, State total, Action actions,
 }
 
 ModelPart cut_part(const Model& model, int part, int parts) {
-  if (!model.is_deterministic()) {
-    throw user_error("several processes share deterministic models only; this one is stochastic");
-  }
   const Range range = part_range(model.states(), part, parts);
-  const State first = static_cast<State>(range.begin), own = static_cast<State>(range.end) - first;
+  return cut_states(model, static_cast<State>(range.begin),
+                    static_cast<State>(range.end - range.begin));
+}
+
+ModelPart cut_states(const Model& model, State first, State own) {
+  if (!model.is_deterministic()) throw stochastic_part();
   const Action d = model.actions();
   const auto rows = model.successors().subspan(static_cast<size_t>(model.row(first, 0)),
                                                static_cast<size_t>(own) * static_cast<size_t>(d));
