@@ -2,8 +2,13 @@
 #include <agora/planning/load.h>
 #include <agora/planning/solve.h>
 
+#include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "planning/model_part.h"
 
 // Partition functions of models that several processes share, through MPI and PETSc. petsc/ and
 // no_petsc/ implement this; exactly one is built.
@@ -15,14 +20,14 @@ std::string petsc_description();  // its version, or that this build has none
 int launched_processes();
 
 struct DistributedSolution {
-  Solution solution;   // without values, log Z and policy of the states
-  std::string solver;  // in words
+  ModelPart part;           // this process's states
+  Solution solution = {};   // value, log Z and policy of these
+  std::string solver = {};  // in words
   int ranks = 1;
-  State states = 0;
-  std::string start;  // its name
+  std::string start = {};  // its name
   double value = 0.0, log_z = 0.0;
-  std::vector<std::string> actions;
-  std::vector<double> policy;  // (actions) at the start; -1: no such action
+  std::vector<std::string> actions = {};  // names
+  std::vector<double> policy = {};        // (actions) at the start; -1: no such action
 };
 
 // Starts MPI; processes other than the first print nothing from here on.
@@ -33,7 +38,12 @@ void join_processes();
 DistributedSolution solve_distributed(const std::string& source, const LoadOptions& load,
                                       const SolveOptions& options);
 
-// The same for a model that is here in whole, with everything filled; one process only.
+// Every process calls this; the first writes `head`, then what each of them gives, in their order,
+// whole or not at all. next() fills a piece of text with what follows, nothing at the end.
+void write_together(const std::filesystem::path& file, std::string_view head,
+                    const std::function<void(std::string& piece)>& next);
+
+// Z of a model that is here in whole; one process only.
 Solution solve_with_petsc(const Model& model, const SolveOptions& options);
 
 }  // namespace agora::planning

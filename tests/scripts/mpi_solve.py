@@ -2,6 +2,7 @@
 
 Usage: mpi_solve.py AGORA. Exits with 77 where PETSc or mpirun is absent.
 """
+import csv
 import json
 import os
 import pathlib
@@ -28,11 +29,32 @@ def expect(condition, message):
         print("FAILED:", message)
 
 
+def table(file):
+    with open(file, newline="") as rows:
+        return list(csv.reader(rows))
+
+
+def same_tables(ours, theirs, what, tolerance):
+    expect(ours[0] == theirs[0], f"{what}: columns {ours[0]}, not {theirs[0]}")
+    expect(len(ours) == len(theirs), f"{what}: {len(ours)} rows, not {len(theirs)}")
+    numbers = [2, 3, *range(5, len(theirs[0]))]
+    for our, their in zip(ours[1:], theirs[1:]):
+        same = our[:2] == their[:2]
+        for k in numbers:
+            same &= (our[k] == "") == (their[k] == "")
+            same &= our[k] == "" or abs(float(our[k]) - float(their[k])) <= 2 * tolerance
+        expect(same, f"{what}: row {our}, not {their}")
+        if not same:
+            break
+
+
 def agrees(source, *options, tolerance=1e-6):
-    alone = json.loads(run("plan", "solve", source, "--method", "z", "--json", *options).stdout)
+    alone = json.loads(run("plan", "solve", source, "--method", "z", "--json", "--tolerance",
+                           str(tolerance), "--out", "alone.csv", *options).stdout)
+    rows = table("alone.csv")
     for ranks in (1, 2, 4):
-        result = run("plan", "solve", source, "--method", "z-petsc", "--json", *options,
-                     ranks=ranks)
+        result = run("plan", "solve", source, "--method", "z-petsc", "--json", "--tolerance",
+                     str(tolerance), "--out", "shared.csv", *options, ranks=ranks)
         what = f"{source} on {ranks} ranks"
         if result.returncode != 0:
             expect(False, f"{what}: status {result.returncode}: {result.stderr}")
@@ -45,14 +67,37 @@ def agrees(source, *options, tolerance=1e-6):
         for key in ("value", "log_z"):
             expect(abs(shared[key] - alone[key]) <= 2 * tolerance,
                    f"{what}: {key} {shared[key]}, not {alone[key]}")
-        for ours, theirs in zip(shared["policy"], alone["policy"]):
+        for ours, theirs in zip(shared["policy"] or [], alone["policy"] or []):
             expect(abs(ours - theirs) <= 1e-5, f"{what}: policy {shared['policy']}")
+        same_tables(table("shared.csv"), rows, what, tolerance)
 
 
 def refuses(source, line, *options):
     result = run("plan", "solve", source, *options, ranks=3)
     expect(result.returncode == 2, f"{source}: status {result.returncode}, not 2")
     expect(result.stderr == f"agora: {line}\n", f"{source}: said {result.stderr!r}, not {line!r}")
+
+
+def check_maps():
+    rows = ["S..#...3.!", ".##....3..", "...S.#....", "2222.#.#..", "!..#...#.G", "##########",
+            "...3....S#", ".#.....#.!"]
+    written = "\n\n" + "\n".join(rows) + "\n\n"
+    pathlib.Path("small.map").write_text(written)
+    agrees("small.map", "--beta", "0.3", "--goal-reward", "5", "--pit-reward", "-7")
+    pathlib.Path("flat.map").write_text("S...G")
+    agrees("flat.map")
+    pathlib.Path("open.map").write_text("...#\r\n..!.\r\n#..G\r\n")
+    agrees("open.map", "--step-reward", "-2")
+    refuses("small.map", "several processes share deterministic models only; this one is "
+                         "stochastic", "--slip", "0.1")
+    pathlib.Path("blank.map").write_text("\n".join(rows[:5] + ["", ""] + rows[5:]))
+    refuses("blank.map", "blank.map:6: an empty line inside the map")
+    pathlib.Path("ragged.map").write_text("\n".join(rows[:6] + ["..."] + rows[6:]))
+    refuses("ragged.map", "ragged.map:7: the row has 3 cells, the rows above have 10")
+    pathlib.Path("cell.map").write_text("\n".join(rows + ["....x....."]))
+    refuses("cell.map", "cell.map:9: column 5: unknown cell 'x', expected one of #.SG!123456789")
+    pathlib.Path("walls.map").write_text("###\n###\n###\n")
+    refuses("walls.map", "walls.map: the map is empty: it has no free cell")
 
 
 def main():
@@ -74,7 +119,9 @@ def main():
         agrees("decision-tree", "--beta", "3")
         agrees("benchmark-grid(n=60)", "--mu", "-1.5")
         agrees("benchmark-grid(n=30)", "--beta", "0", "--mu", "-1.39")
+        agrees("benchmark-grid(n=300)", "--beta", "0", "--mu", "-1.39", tolerance=1e-4)
 
+        check_maps()
         rows = pathlib.Path("random.csv").read_text().splitlines()
         header = rows[0]
         bad = rows.copy()
@@ -93,6 +140,10 @@ def main():
         pathlib.Path("loop.csv").write_text(f"{header}\na,x,b,1,2\nb,x,a,1,2\na,y,c,1,0\n")
         result = run("plan", "solve", "loop.csv", "--mu", "-1", ranks=2)
         expect(result.returncode == 2 and "Z diverges" in result.stderr, result.stderr)
+        refuses("decision-tree", "cannot write none/v.csv: No such file or directory", "--out",
+                "none/v.csv")
+        refuses("decision-tree", "--picture and --report need the solution in one process: method "
+                                 "z", "--picture", "tree.png")
         refuses("random.csv", "method 'vi' runs in one process; mpirun takes z-petsc", "--method",
                 "vi")
     return 1 if failures else 0

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/signals.h"
 #include "cli/plan_model.h"
@@ -66,6 +67,12 @@ nlohmann::ordered_json as_json(const std::string& source, const Model& model,
   return result;
 }
 
+std::vector<std::string> action_names(const Model& model) {
+  std::vector<std::string> names;
+  for (Action a = 0; a < model.actions(); ++a) names.push_back(model.action_name(a));
+  return names;
+}
+
 std::string policy_words(const Model& model, const Solution& solution, State s) {
   std::string words;
   for (Action a = 0; a < model.actions(); ++a) {
@@ -108,28 +115,56 @@ std::vector<report::Fact> facts(const std::string& source, const Model& model,
   return all;
 }
 
-void write_table(const Model& model, const Solution& solution, const std::string& file) {
-  std::vector<std::string> columns{"state", "name", "value", "log_z", "action"};
-  for (Action a = 0; a < model.actions(); ++a) columns.push_back("p_" + model.action_name(a));
-  CsvWriter writer(file, columns);
-  const auto number = [&](double value) {
-    std::isfinite(value) ? writer.cell(value) : writer.cell("");
-  };
-  for (State s = 0; s < model.states(); ++s) {
-    const size_t i = static_cast<size_t>(s);
-    writer.cell(int64_t{s});
-    writer.cell(model.state_name(s));
-    number(solution.value[i]);
-    solution.log_z.empty() ? writer.cell("") : number(solution.log_z[i]);
-    const bool acts = !model.terminal(s) && !solution.policy.empty();
-    const Action best = acts ? solution.policy.best(s) : planning::kNone;
-    writer.cell(best == planning::kNone ? "" : model.action_name(best));
-    for (Action a = 0; a < model.actions(); ++a) {
-      acts&& model.has(s, a) ? writer.cell(solution.policy(s, a)) : writer.cell("");
-    }
-    writer.end_row();
+CsvRow table_head(const std::vector<std::string>& actions) {
+  CsvRow head;
+  for (const char* column : {"state", "name", "value", "log_z", "action"}) head.add(column);
+  for (const std::string& action : actions) head.add("p_" + action);
+  head.end();
+  return head;
+}
+
+void add_state(const Model& model, const Solution& solution, State s, int64_t number,
+               const std::string& name, CsvRow& rows) {
+  const auto add = [&](double value) { std::isfinite(value) ? rows.add(value) : rows.add(""); };
+  const size_t i = static_cast<size_t>(s);
+  rows.add(number).add(name);
+  add(solution.value[i]);
+  add(solution.log_z.empty() ? INFINITY : solution.log_z[i]);
+  const bool acts = !model.terminal(s) && !solution.policy.empty();
+  const Action best = acts ? solution.policy.best(s) : planning::kNone;
+  rows.add(best == planning::kNone ? "" : model.action_name(best));
+  for (Action a = 0; a < model.actions(); ++a) {
+    add(acts && model.has(s, a) ? solution.policy(s, a) : INFINITY);
   }
-  writer.commit();
+  rows.end();
+}
+
+constexpr size_t kPiece = size_t{1} << 20;  // bytes of rows that are written together
+
+void write_table(const Model& model, const Solution& solution, const std::string& file) {
+  AtomicFile out(file);
+  CsvRow rows = table_head(action_names(model));
+  for (State s = 0; s < model.states(); ++s) {
+    add_state(model, solution, s, s, model.state_name(s), rows);
+    if (rows.text().size() < kPiece) continue;
+    out.write(rows.text());
+    rows.clear();
+  }
+  out.write(rows.text());
+  out.commit();
+}
+
+// Each process writes its states, in their order.
+void write_shared_table(const planning::DistributedSolution& shared, const std::string& file) {
+  State s = 0;
+  planning::write_together(file, table_head(shared.actions).text(), [&](std::string& piece) {
+    CsvRow rows;
+    for (; s < shared.part.own && rows.text().size() < kPiece; ++s) {
+      add_state(shared.part.model, shared.solution, s, int64_t{shared.part.first} + s,
+                shared.part.name_of(s), rows);
+    }
+    piece = rows.text();
+  });
 }
 
 void write_picture(const report::GridPicture& picture, const std::string& file) {
@@ -171,10 +206,11 @@ report::Page page(const std::string& source, const Common& common, const Model& 
 void run_shared(const ModelOptions& source, const SolveChoice& choice, const Outputs& outputs,
                 const Common& common) {
   planning::join_processes();
-  if (!outputs.table.empty() || !outputs.picture.empty() || !outputs.report.empty()) {
-    throw user_error("--out, --picture and --report need the solution in one process: method z");
+  if (!outputs.picture.empty() || !outputs.report.empty()) {
+    throw user_error("--picture and --report need the solution in one process: method z");
   }
   const planning::DistributedSolution shared = choice.run_shared(source.source, source.load);
+  if (!outputs.table.empty()) write_shared_table(shared, outputs.table);
   const Solution& solution = shared.solution;
   const auto best = std::max_element(shared.policy.begin(), shared.policy.end());
   const std::string action =
@@ -186,7 +222,7 @@ void run_shared(const ModelOptions& source, const SolveChoice& choice, const Out
     return print_json(
         {{"model", source.source},
          {"method", solution.method},
-         {"states", shared.states},
+         {"states", shared.part.total},
          {"beta", solution.beta},
          {"mu", solution.mu},
          {"start", shared.start},
@@ -207,7 +243,7 @@ void run_shared(const ModelOptions& source, const SolveChoice& choice, const Out
         fmt::format("{}{} {:.4g}", policy.empty() ? "" : ", ", shared.actions[a], shared.policy[a]);
   }
   std::vector<report::Fact> all{
-      {"model", fmt::format("{}: {} states", source.source, shared.states)},
+      {"model", fmt::format("{}: {} states", source.source, shared.part.total)},
       {"method",
        fmt::format("{} (beta {}, mu {:.6g})", solution.method, solution.beta, solution.mu)},
       {"ranks", std::to_string(shared.ranks)},

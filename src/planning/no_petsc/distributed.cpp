@@ -19,6 +19,11 @@ DistributedSolution solve_distributed(const std::string&, const LoadOptions&, co
   throw user_error("{}", kMissing);
 }
 
+void write_together(const std::filesystem::path&, std::string_view,
+                    const std::function<void(std::string&)>&) {
+  throw user_error("{}", kMissing);
+}
+
 Solution solve_with_petsc(const Model&, const SolveOptions&) { throw user_error("{}", kMissing); }
 
 }  // namespace agora::planning

@@ -55,8 +55,7 @@ class SharedSolver {
   }
 
   const SharedSystem& system() const { return *system_; }
-  Solution solution;
-  std::vector<double> value;  // (own)
+  Solution solution;  // of the own states
 
   void run() {
     const size_t own = static_cast<size_t>(part_.own);
@@ -78,7 +77,7 @@ class SharedSolver {
     for (const auto& [s, reward] : part_.model.terminals()) {
       if (s < part_.own) right[static_cast<size_t>(s)] = reward;
     }
-    value = right;
+    std::vector<double>& value = solution.value = right;
     const double off = solve(
         right, value, std::max(options_.tolerance / (4.0 * longest), 1e-13 * scale * longest));
     const double log_z_error = residual_ * longest;
@@ -87,6 +86,14 @@ class SharedSolver {
       solution.warnings.push_back(
           fmt::format("rounding allows an error bound of {:.3g} only, not {:.3g}", solution.bound,
                       options_.tolerance));
+    }
+    solution.log_z.assign(system_->phi().begin(), system_->phi().begin() + part_.own);
+    solution.policy.actions = part_.model.actions();
+    for (State s = 0; s < part_.own; ++s) {
+      if (!system_->live(s)) value[static_cast<size_t>(s)] = -INFINITY;
+      for (const double p : system_->policy(s)) {
+        solution.policy.probabilities.push_back(p > 0.0 ? p : 0.0);
+      }
     }
   }
 
@@ -179,8 +186,8 @@ void tell_start(const Ranks& ranks, const ModelPart& part, const SharedSolver& s
   for (const auto& [state, probability] : start) {
     const State s = state - part.first;
     if (s < 0 || s >= part.own) continue;
-    value += probability * solver.value[static_cast<size_t>(s)];
-    log_z += probability * solver.system().phi()[static_cast<size_t>(s)];
+    value += probability * solver.solution.value[static_cast<size_t>(s)];
+    log_z += probability * solver.solution.log_z[static_cast<size_t>(s)];
     if (start.size() > 1) continue;
     names.push_back(part.name_of(s));
     if (!part.model.terminal(s)) policy = solver.system().policy(s);
@@ -191,7 +198,7 @@ void tell_start(const Ranks& ranks, const ModelPart& part, const SharedSolver& s
   answer.start = names.empty() ? fmt::format("{} states", start.size()) : names[0];
   answer.policy = ranks.gathered(policy);
   std::vector<std::string> actions;
-  if (!policy.empty()) {
+  if (part.own > 0 && part.first == 0) {
     for (Action a = 0; a < part.model.actions(); ++a) actions.push_back(part.model.action_name(a));
   }
   answer.actions = ranks.gathered(actions);
@@ -200,15 +207,12 @@ void tell_start(const Ranks& ranks, const ModelPart& part, const SharedSolver& s
 DistributedSolution solve_together(const Ranks& ranks, const std::string& source,
                                    const LoadOptions& load, const SolveOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  const ModelPart part = read_part(ranks, source, load);
-  SharedSolver solver(ranks, part, options);
-  const std::vector<Start> start = find_start(ranks, part, solver.system());
+  DistributedSolution answer{.part = read_part(ranks, source, load), .ranks = ranks.size()};
+  SharedSolver solver(ranks, answer.part, options);
+  const std::vector<Start> start = find_start(ranks, answer.part, solver.system());
   solver.run();
-  DistributedSolution answer;
-  tell_start(ranks, part, solver, start, answer);
+  tell_start(ranks, answer.part, solver, start, answer);
   answer.solver = solver.system().solver_words();
-  answer.ranks = ranks.size();
-  answer.states = part.total;
   answer.solution = std::move(solver.solution);
   answer.solution.method = "z-petsc";
   answer.solution.seconds =
@@ -266,17 +270,7 @@ Solution solve_with_petsc(const Model& model, const SolveOptions& options) {
   SharedSolver solver(ranks, part, options);
   find_start(ranks, part, solver.system());
   solver.run();
-  Solution solution = std::move(solver.solution);
-  solution.value = std::move(solver.value);
-  solution.log_z = solver.system().phi();
-  solution.policy.actions = model.actions();
-  for (State s = 0; s < part.own; ++s) {
-    if (!solver.system().live(s)) solution.value[static_cast<size_t>(s)] = -INFINITY;
-    for (const double p : solver.system().policy(s)) {
-      solution.policy.probabilities.push_back(p > 0.0 ? p : 0.0);
-    }
-  }
-  return solution;
+  return std::move(solver.solution);
 }
 
 }  // namespace agora::planning

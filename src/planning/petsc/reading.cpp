@@ -8,7 +8,6 @@
 #include "base/thread_pool.h"
 #include "planning/csv_transitions.h"
 #include "planning/drn_parser.h"
-#include "planning/file_part.h"
 #include "planning/format.h"
 #include "planning/text.h"
 
@@ -45,17 +44,6 @@ struct Piece {
   }
 };
 
-FilePart own_part(const Ranks& ranks, const fs::path& file, std::string_view prefix) {
-  FilePart part;
-  int64_t lines = 0;
-  ranks.together([&] {
-    part = file_part(file, ranks.rank(), ranks.size(), prefix);
-    lines = lines_of(file, part);
-  });
-  part.lines_before = ranks.before(lines);
-  return part;
-}
-
 // Numbers for the actions that all ranks agree on: in the order of the file.
 std::vector<std::string> share_actions(const Ranks& ranks, Piece& piece) {
   Piece all;
@@ -66,51 +54,97 @@ std::vector<std::string> share_actions(const Ranks& ranks, Piece& piece) {
   return all.actions;
 }
 
-// A number for every name, given by the rank that its hash tells; returns the names of the own
-// states.
-std::vector<std::string> share_names(const Ranks& ranks, Piece& piece, State& first) {
+std::vector<std::string> words_of(const std::vector<char>& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size(); at += words.back().size() + 1) {
+    words.emplace_back(text.data() + at);
+  }
+  return words;
+}
+
+void append(std::vector<char>& text, const std::string& word) {
+  text.insert(text.end(), word.begin(), word.end());
+  text.push_back('\0');
+}
+
+// Numbers for the names in the order of the file, as one process gives them: the rank that a
+// name's hash tells finds out who has it first, and tells the others the number given there.
+// Returns the names of the own states.
+std::vector<std::string> share_names(const Ranks& ranks, Piece& piece, Range& own) {
   const size_t size = static_cast<size_t>(ranks.size());
   std::vector<std::vector<char>> text(size);
   std::vector<std::vector<State>> asked(size);  // by rank: local numbers of the names sent there
   for (size_t i = 0; i < piece.names.size(); ++i) {
-    const std::string& name = piece.names[i];
-    const size_t rank = std::hash<std::string>()(name) % size;
-    text[rank].insert(text[rank].end(), name.begin(), name.end());
-    text[rank].push_back('\0');
+    const size_t rank = std::hash<std::string>()(piece.names[i]) % size;
+    append(text[rank], piece.names[i]);
     asked[rank].push_back(static_cast<State>(i));
   }
   std::vector<int> bytes;
   const std::vector<char> came = ranks.exchanged(text, &bytes);
-  Piece own;
-  std::vector<std::vector<State>> answers(size);
-  size_t at = 0;
-  for (size_t rank = 0; rank < size; ++rank) {
-    for (const size_t end = at + static_cast<size_t>(bytes[rank]); at < end;) {
-      const std::string name(came.data() + at);
-      answers[rank].push_back(own.named(name));
-      at += name.size() + 1;
+  Piece known;
+  std::vector<std::vector<State>> who(size);   // by rank: what it named
+  std::vector<std::vector<char>> first(size);  // ... and whether nobody did before
+  for (size_t rank = 0, at = 0; rank < size; at += static_cast<size_t>(bytes[rank++])) {
+    for (const std::string& name : words_of({came.data() + at, came.data() + at + bytes[rank]})) {
+      const size_t before = known.names.size();
+      who[rank].push_back(known.named(name));
+      first[rank].push_back(known.names.size() > before);
     }
   }
-  first = static_cast<State>(ranks.before(static_cast<int64_t>(own.names.size())));
-  for (auto& answer : answers) {
-    for (State& number : answer) number += first;
-  }
-  const std::vector<State> numbers = ranks.exchanged(answers);
-  std::vector<State> number_of(piece.names.size());
+  const std::vector<char> is_first = ranks.exchanged(first);
+  std::vector<char> mine(piece.names.size());
   size_t k = 0;
   for (const auto& names : asked) {
-    for (const State i : names) number_of[static_cast<size_t>(i)] = numbers[k++];
+    for (const State i : names) mine[static_cast<size_t>(i)] = is_first[k++];
+  }
+  const int64_t count = std::count(mine.begin(), mine.end(), 1), begin = ranks.before(count);
+  const int64_t total = static_cast<int64_t>(ranks.sum(static_cast<double>(count)));
+  own = part_range(total, ranks.rank(), ranks.size());
+  std::vector<State> number_of(piece.names.size(), kNone);
+  std::vector<std::vector<char>> names_to(size);
+  size_t owner = 0;
+  for (size_t i = 0, next = static_cast<size_t>(begin); i < mine.size(); ++i) {
+    if (!mine[i]) continue;
+    while (part_range(total, static_cast<int64_t>(owner), ranks.size()).end <=
+           static_cast<int64_t>(next)) {
+      ++owner;
+    }
+    append(names_to[owner], piece.names[i]);
+    number_of[i] = static_cast<State>(next++);
+  }
+  std::vector<std::vector<State>> told(size);
+  for (size_t rank = 0; rank < size; ++rank) {
+    for (const State i : asked[rank]) told[rank].push_back(number_of[static_cast<size_t>(i)]);
+  }
+  const std::vector<State> numbers = ranks.exchanged(told);
+  std::vector<State> known_number(known.names.size());
+  k = 0;
+  for (const auto& names : who) {
+    for (const State i : names) {
+      if (const State number = numbers[k++]; number != kNone) {
+        known_number[static_cast<size_t>(i)] = number;
+      }
+    }
+  }
+  for (auto& names : who) {
+    for (State& i : names) i = known_number[static_cast<size_t>(i)];
+  }
+  const std::vector<State> all = ranks.exchanged(who);
+  k = 0;
+  for (const auto& names : asked) {
+    for (const State i : names) number_of[static_cast<size_t>(i)] = all[k++];
   }
   for (Row& row : piece.rows) {
     row.state = number_of[static_cast<size_t>(row.state)];
     if (row.next != kNone) row.next = number_of[static_cast<size_t>(row.next)];
   }
-  return own.names;
+  return words_of(ranks.exchanged(names_to));
 }
 
 // Sends every row to the rank of its state, which checks them and keeps them.
-ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, State first, State own,
+ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, const Range& range,
                      const std::vector<std::string>& names) {
+  const State first = static_cast<State>(range.begin), own = static_cast<State>(range.end) - first;
   const std::vector<std::string> actions = share_actions(ranks, piece);
   const std::vector<State> firsts = ranks.gathered(std::vector<State>{first});
   const State total = static_cast<State>(ranks.sum(own));
@@ -138,7 +172,7 @@ ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, Stat
   ranks.together([&] {
     if (own == 0) return;
     ModelBuilder builder;
-    builder.reserve(own + static_cast<State>(part.ghosts.size()), 1);
+    builder.reserve(own + static_cast<State>(part.ghosts.size()), 0);
     builder.call_states([&](State s) {
       return s < own ? part.name_of(s)
                      : fmt::format("state {}", part.ghosts[static_cast<size_t>(s - own)]);
@@ -159,9 +193,7 @@ ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, Stat
     }
     stochastic = !part.model.is_deterministic();
   });
-  if (ranks.any(stochastic)) {
-    throw user_error("several processes share deterministic models only; this one is stochastic");
-  }
+  if (ranks.any(stochastic)) throw stochastic_part();
   return part;
 }
 
@@ -236,27 +268,17 @@ Piece read_named(const Ranks& ranks, const fs::path& file, const FilePart& bytes
 ModelPart read_csv_part(const Ranks& ranks, const fs::path& file) {
   const FilePart bytes = own_part(ranks, file, {});
   Piece piece;
-  State total = 0, first = 0;
-  std::vector<std::string> names;
+  State total = 0;
   const bool numbered = read_numbered(ranks, file, bytes, piece, total);
   if (!numbered) piece = read_named(ranks, file, bytes);
   if (!ranks.any(!piece.rows.empty())) {
     throw user_error("{}: the model is empty: no transitions", file.string());
   }
-  Range own{};
-  if (numbered) {
-    own = part_range(total, ranks.rank(), ranks.size());
-    first = static_cast<State>(own.begin);
-  } else {
-    names = share_names(ranks, piece, first);
-    own = {first, first + static_cast<int64_t>(names.size())};
-  }
-  // The first state named is the start.
-  const std::vector<State> first_named = ranks.gathered(
-      piece.rows.empty() ? std::vector<State>() : std::vector<State>{piece.rows[0].state});
-  ModelPart part = share_rows(ranks, file, std::move(piece), first,
-                              static_cast<State>(own.end - own.begin), names);
-  part.start = {{numbered ? 0 : first_named[0], 1.0}};
+  Range own = part_range(total, ranks.rank(), ranks.size());
+  std::vector<std::string> names;
+  if (!numbered) names = share_names(ranks, piece, own);
+  ModelPart part = share_rows(ranks, file, std::move(piece), own, names);
+  part.start = {{0, 1.0}};  // the first state named
   return part;
 }
 
@@ -291,9 +313,8 @@ ModelPart read_drn_part(const Ranks& ranks, const fs::path& file) {
     }
   });
   const State total = found.declared - (ranks.any(found.has_end) ? 1 : 0);
-  const Range own = part_range(total, ranks.rank(), ranks.size());
-  ModelPart part = share_rows(ranks, file, std::move(piece), static_cast<State>(own.begin),
-                              static_cast<State>(own.end - own.begin), {});
+  ModelPart part =
+      share_rows(ranks, file, std::move(piece), part_range(total, ranks.rank(), ranks.size()), {});
   starts = ranks.gathered(starts);
   if (starts.empty()) starts.push_back(0);
   for (const State s : starts) part.start.push_back({s, 1.0 / static_cast<double>(starts.size())});
@@ -316,12 +337,24 @@ void set_start(const Ranks& ranks, const std::string& name, ModelPart& part) {
 
 }  // namespace
 
+FilePart own_part(const Ranks& ranks, const fs::path& file, std::string_view prefix) {
+  FilePart part;
+  int64_t lines = 0;
+  ranks.together([&] {
+    part = file_part(file, ranks.rank(), ranks.size(), prefix);
+    lines = lines_of(file, part);
+  });
+  part.lines_before = ranks.before(lines);
+  return part;
+}
+
 ModelPart read_part(const Ranks& ranks, const std::string& source, const LoadOptions& load) {
   const auto read = [&]() -> ModelPart {
     if (looks_like_file(source)) {
       const std::string format = find_format(load.format, source).name;
       if (format == "csv") return read_csv_part(ranks, source);
       if (format == "drn") return read_drn_part(ranks, source);
+      if (format == "map") return read_map_part(ranks, source, load.grid);
       return cut_part(planning::load(source, load), ranks.rank(), ranks.size());
     }
     return builtin_part(source, ranks.rank(), ranks.size());
