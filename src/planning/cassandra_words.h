@@ -1,41 +1,40 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <string>
-#include <string_view>
-#include <vector>
+
+#include "planning/text.h"
 
 namespace agora::planning {
 
 // A Cassandra file as words: names, numbers, ':' and '*'; comments from # to the end of the line
-// are left out.
+// are left out. They are read line by line and not kept.
 class CassandraWords {
  public:
-  explicit CassandraWords(const std::filesystem::path& file);
+  explicit CassandraWords(const std::filesystem::path& file) : path_(file.string()), lines_(file) {}
 
  protected:
   struct Word {
-    std::string_view text;
+    std::string text;
     int64_t line;
   };
 
   [[noreturn]] void fail(int64_t line, const std::string& message) const;
-  const Word& peek(size_t ahead = 0) const;  // an empty word at the end
+  const Word& peek(size_t ahead = 0);  // an empty word at the end
   Word take();
   void expect_colon(const char* after);
-  bool at_keyword() const;  // the next word opens another rule, or there is none
-  bool at_end() const { return position_ >= words_.size(); }
-  bool empty() const { return words_.empty(); }
-  int64_t next_line() const { return at_end() ? last_line_ : peek().line; }
-  int64_t last_line() const { return last_line_; }
+  bool at_keyword();  // the next word opens another rule, or there is none
+  bool at_end() { return peek().text.empty(); }
+  int64_t next_line() { return at_end() ? end_line() : peek().line; }
+  int64_t end_line() const { return lines_.number() + 1; }  // once everything was read
 
  private:
-  void split();
+  bool split_line();
 
-  std::string path_, text_;
-  std::vector<Word> words_;
-  size_t position_ = 0;
-  int64_t last_line_ = 1;
+  std::string path_;
+  LineReader lines_;
+  std::deque<Word> words_;  // read but not taken
 };
 
 }  // namespace agora::planning
