@@ -14,7 +14,8 @@ constexpr double kFarSeam = 200.0;  // more than this is taken over in several c
 constexpr int kCycles = 8;          // of sweeps, then it is seen whether they help
 constexpr double kMostOverlap = 4.0;
 constexpr PetscInt kShortRow = 8;  // entries
-constexpr double kNear = 1e-3;     // a residual that PETSc can start from
+constexpr double kNear = 0.03;     // a residual that PETSc can start from
+constexpr int64_t kMostSweeps = 2000;
 
 }  // namespace
 
@@ -65,7 +66,7 @@ void SharedSystem::choose_preconditioner(const std::vector<PetscInt>& inside,
   const int overlap = static_cast<int>(std::min(kMostOverlap, 0.25 * own / std::max(seam, 1.0)));
   PetscInt longest = 0;
   for (size_t i = 0; i < inside.size(); ++i) longest = std::max(longest, inside[i] + outside[i]);
-  const int fill = ranks_.largest(longest) <= kShortRow ? 2 : 0;
+  const int fill = ranks_.largest(longest) <= kShortRow ? 4 : 0;
   const auto preset = [](const char* name, const std::string& value) {
     PetscBool given;
     ok(PetscOptionsHasName(nullptr, nullptr, name, &given));
@@ -187,7 +188,7 @@ int64_t SharedSystem::sweep() {
       break;
     }
     sweeps += 2 * kCycles * PathSystem::kCycle;
-    if (residual > 0.3 * last) break;
+    if (residual > 0.9 * last || sweeps > kMostSweeps) break;
     ranks_.throw_if_any_stopped();
   }
   return sweeps;
