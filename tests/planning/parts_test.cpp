@@ -39,7 +39,8 @@ TEST(Parts, OfBuiltInModelsMakeTheWhole) {
        {"maze(rows=3,cols=3)", "maze(rows=21,cols=9,seed=5)",
         "maze(rows=9,cols=33,seed=2,loops=1/3)", "maze(rows=41,cols=41,seed=8,loops=.05,step=-2)",
         "maze(rows=101,cols=5,loops=1)", "benchmark-grid(n=2)", "benchmark-grid(n=23,seed=4)",
-        "random(states=50,branching=1,actions=3)", "cliffwalking", "decision-tree"}) {
+        "random(states=50,branching=1,actions=3)", "slippery-cliff(rows=5,slip=0)", "cliffwalking",
+        "decision-tree"}) {
     SCOPED_TRACE(source);
     const Model whole = make_builtin(source);
     for (const int parts : {1, 2, 3, 7, 30}) {

@@ -1,7 +1,35 @@
+#include <algorithm>
+
 #include "planning/builtin.h"
 #include "planning/grid_model.h"
+#include "planning/grid_part.h"
 
 namespace agora::planning {
+namespace {
+
+// The rows of one of several parts; no cell is a wall.
+GridStrip strip(const Arguments& given, int part, int parts) {
+  const int32_t rows = given.whole("rows"), cols = given.whole("cols");
+  GridStrip made{.rows = rows, .cols = cols, .own = part_range(rows, part, parts)};
+  made.first_row = static_cast<int32_t>(std::max<int64_t>(made.own.begin - 1, 0));
+  made.before = made.own.begin * cols;
+  made.total = int64_t{rows} * cols;
+  for (int64_t row = made.first_row; row < std::min<int64_t>(made.own.end + 1, rows); ++row) {
+    const size_t width = static_cast<size_t>(cols);
+    made.cells +=
+        row == rows - 1 ? "S" + std::string(width - 2, '!') + "G" : std::string(width, '.');
+  }
+  return made;
+}
+
+GridRules rules(const Arguments& given) {
+  return {.step_reward = given.number("step"),
+          .goal_reward = 0.0,
+          .pit_reward = given.number("pit"),
+          .slip = given.number("slip")};
+}
+
+}  // namespace
 
 BuiltIn entry_slippery_cliff() {
   return {.name = "slippery-cliff",
@@ -11,16 +39,17 @@ BuiltIn entry_slippery_cliff() {
                          {"slip", 0.1, 0, 1, false, "probability of a perpendicular move"},
                          {"pit", -100, -1e6, 1e6, false, "terminal reward of a pit"},
                          {"step", -1, -1e6, 1e6, false, "reward of a step"}},
-          .make = [](const Arguments& given) {
-            const size_t cols = static_cast<size_t>(given.whole("cols"));
-            std::vector<std::string> lines(static_cast<size_t>(given.whole("rows")),
-                                           std::string(cols, '.'));
-            lines.back() = "S" + std::string(cols - 2, '!') + "G";
-            return grid_model(lines, {.step_reward = given.number("step"),
-                                      .goal_reward = 0.0,
-                                      .pit_reward = given.number("pit"),
-                                      .slip = given.number("slip")});
-          }};
+          .make =
+              [](const Arguments& given) {
+                GridStrip whole = strip(given, 0, 1);
+                return grid_model(whole.rows, whole.cols, std::move(whole.cells), rules(given));
+              },
+          .make_part =
+              [](const Arguments& given, int part, int parts) {
+                ModelPart made = grid_part(strip(given, part, parts), rules(given));
+                made.start = {{(given.whole("rows") - 1) * given.whole("cols"), 1.0}};
+                return made;
+              }};
 }
 
 }  // namespace agora::planning
