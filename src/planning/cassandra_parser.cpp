@@ -20,15 +20,15 @@ bool is_word(std::string_view text) { return text != ":" && text != "*"; }
 
 }  // namespace
 
-void CassandraParser::read_rules() {
-  if (at_end()) fail(1, "the file is empty, expected 'discount:' or 'states:'");
+Model CassandraParser::parse() {
+  if (empty()) fail(1, "the file is empty, expected 'discount:' or 'states:'");
   read_preamble();
   make_tables();
   while (!at_end()) {
     const Word word = take();
     if (word.text == "start") {
       const bool plain = peek().text == ":";
-      const std::string form = plain ? "" : take().text;
+      const std::string form = plain ? "" : std::string(take().text);
       if (!form.empty() && form != "include" && form != "exclude") {
         fail(word.line, fmt::format("expected 'start:', 'start include:' or 'start exclude:', "
                                     "found 'start {}'",
@@ -47,6 +47,7 @@ void CassandraParser::read_rules() {
       fail(word.line, fmt::format("expected T:, R:, O: or start:, found '{}'", word.text));
     }
   }
+  return build();
 }
 
 void CassandraParser::read_preamble() {
@@ -60,7 +61,7 @@ void CassandraParser::read_preamble() {
                                   "observations:, found '{}'",
                                   word.text));
     }
-    expect_colon(word.text.c_str());
+    expect_colon(std::string(word.text).c_str());
     if (word.text == "discount") {
       discount_ = read_number("a discount");
       if (!(discount_ >= 0 && discount_ <= 1)) {
@@ -111,14 +112,13 @@ void CassandraParser::read_names(Names& names) {
 }
 
 void CassandraParser::make_tables() {
-  transitions_.states = part_range(states_.count, part_, parts_);
-  if (observations_.count > 0) seen_.states = {0, states_.count};  // seen where a step leads
+  const int64_t rows = int64_t{states_.count} * actions_.count;
+  if (rows > kMostRows) {
+    fail(1, fmt::format("{} states and {} actions are too many for this format (use CSV or DRN)",
+                        states_.count, actions_.count));
+  }
   for (Table* table : {&transitions_, &seen_}) {
-    const int64_t rows = (table->states.end - table->states.begin) * actions_.count;
-    if (rows > kMostRows) {
-      fail(1, fmt::format("{} states and {} actions are too many for this format (use CSV or DRN)",
-                          states_.count, actions_.count));
-    }
+    if (table == &seen_ && observations_.count == 0) continue;
     table->rows.resize(static_cast<size_t>(rows));
     table->lines.resize(static_cast<size_t>(rows));
   }
@@ -195,11 +195,6 @@ void CassandraParser::read_start(const std::string& form, int64_t line) {
   for (double& p : start_) p /= sum;
 }
 
-size_t CassandraParser::row_of(const Table& table, int32_t action, int32_t state) const {
-  return static_cast<size_t>(action * (table.states.end - table.states.begin) + state -
-                             table.states.begin);
-}
-
 template <typename Body>
 void CassandraParser::for_each(int32_t reference, int32_t count, Body body) const {
   if (reference != kAny) return body(reference);
@@ -208,7 +203,8 @@ void CassandraParser::for_each(int32_t reference, int32_t count, Body body) cons
 
 void CassandraParser::set_row(Table& table, int32_t action, int32_t state, SparseRow row,
                               int64_t line) {
-  const size_t at = row_of(table, action, state);
+  const size_t at =
+      static_cast<size_t>(action) * static_cast<size_t>(states_.count) + static_cast<size_t>(state);
   table.entries += static_cast<int64_t>(row.size()) - static_cast<int64_t>(table.rows[at].size());
   if (table.entries > kMostEntries) fail(line, "too many probabilities (use CSV or DRN)");
   table.rows[at] = std::move(row);
@@ -217,7 +213,8 @@ void CassandraParser::set_row(Table& table, int32_t action, int32_t state, Spars
 
 void CassandraParser::set(Table& table, int32_t action, int32_t state, int32_t column,
                           double probability, int64_t line) {
-  const size_t at = row_of(table, action, state);
+  const size_t at =
+      static_cast<size_t>(action) * static_cast<size_t>(states_.count) + static_cast<size_t>(state);
   SparseRow& row = table.rows[at];
   table.lines[at] = line;
   const auto place = std::lower_bound(row.begin(), row.end(), column,
@@ -235,15 +232,9 @@ void CassandraParser::read_table(Table& table, const Names& columns, const char*
   expect_colon(what);
   const int64_t line = next_line();
   const int32_t action = read_reference(actions_);
-  // Only of the states whose rows are kept.
   const auto for_rows = [&](int32_t state, auto body) {
-    const int32_t begin = static_cast<int32_t>(table.states.begin);
-    const int32_t end = static_cast<int32_t>(table.states.end);
-    if (state != kAny && (state < begin || state >= end)) return;
-    for_each(action, actions_.count, [&](int32_t a) {
-      if (state != kAny) return body(a, state);
-      for (int32_t s = begin; s < end; ++s) body(a, s);
-    });
+    for_each(action, actions_.count,
+             [&](int32_t a) { for_each(state, states_.count, [&](int32_t s) { body(a, s); }); });
   };
   const auto read_row = [&] {
     SparseRow row;
@@ -260,7 +251,7 @@ void CassandraParser::read_table(Table& table, const Names& columns, const char*
     return row;
   };
   if (peek().text != ":") {  // a matrix
-    const std::string word = peek().text;
+    const std::string_view word = peek().text;
     if (word == "identity") {
       if (columns.count != states_.count) {
         fail(peek().line, "identity needs as many observations as states");
@@ -275,7 +266,7 @@ void CassandraParser::read_table(Table& table, const Names& columns, const char*
       for (int32_t s = 0; s < states_.count; ++s) {
         const int64_t row_line = next_line();
         const SparseRow row = read_row();
-        for_rows(s, [&](int32_t a, int32_t own) { set_row(table, a, own, row, row_line); });
+        for_each(action, actions_.count, [&](int32_t a) { set_row(table, a, s, row, row_line); });
       }
     }
     return;
@@ -329,8 +320,6 @@ void CassandraParser::read_rewards() {
     for (int32_t j = 0; j < (missing > 0 ? last_count : 1); ++j) {
       if (missing > 0) given[parts - 1] = j;
       const double reward = sign_ * read_number("a reward");
-      const auto& [begin, end] = transitions_.states;
-      if (given[1] != kAny && (given[1] < begin || given[1] >= end)) continue;
       rewards_.add(given[0], given[1], given[2], given[3], reward);
     }
   }
@@ -340,15 +329,19 @@ std::string CassandraParser::name(const Names& names, int32_t index) const {
   return names.names.empty() ? std::to_string(index) : names.names[static_cast<size_t>(index)];
 }
 
-void CassandraParser::give_rows(const Add& add) {
-  for (int32_t s = static_cast<int32_t>(transitions_.states.begin); s < transitions_.states.end;
-       ++s) {
+Model CassandraParser::build() {
+  ModelBuilder builder;
+  builder.reserve(states_.count, actions_.count);
+  builder.discount(discount_);
+  builder.absorbing_as_terminal();
+  for (int32_t s = 0; s < states_.count; ++s) {
     for (int32_t a = 0; a < actions_.count; ++a) {
-      const size_t row = row_of(transitions_, a, s);
+      const size_t row =
+          static_cast<size_t>(a) * static_cast<size_t>(states_.count) + static_cast<size_t>(s);
       const int64_t line = transitions_.lines[row];
       if (line == 0) {
-        fail(end_line(), fmt::format("no T: gives the action '{}' in the state '{}'",
-                                     name(actions_, a), name(states_, s)));
+        fail(last_line(), fmt::format("no T: gives the action '{}' in the state '{}'",
+                                      name(actions_, a), name(states_, s)));
       }
       double sum = 0;
       for (const auto& [next, probability] : transitions_.rows[row]) sum += probability;
@@ -361,22 +354,14 @@ void CassandraParser::give_rows(const Add& add) {
         if (probability == 0) continue;
         SparseRow nothing_seen;
         const SparseRow& seen =
-            rewards_.by_observation() ? seen_.rows[row_of(seen_, a, next)] : nothing_seen;
-        add(s, a, next, probability, rewards_.reward(a, s, next, seen), line);
+            rewards_.by_observation()
+                ? seen_.rows[static_cast<size_t>(a) * static_cast<size_t>(states_.count) +
+                             static_cast<size_t>(next)]
+                : nothing_seen;
+        builder.add(s, a, next, probability, rewards_.reward(a, s, next, seen), line);
       }
     }
   }
-}
-
-Model CassandraParser::parse() {
-  read_rules();
-  ModelBuilder builder;
-  builder.reserve(states_.count, actions_.count);
-  builder.discount(discount_);
-  builder.absorbing_as_terminal();
-  give_rows([&](State s, Action a, State next, double probability, double reward, int64_t line) {
-    builder.add(s, a, next, probability, reward, line);
-  });
   for (int32_t s = 0; s < static_cast<int32_t>(start_.size()); ++s) {
     if (start_[static_cast<size_t>(s)] > 0) builder.start(s, start_[static_cast<size_t>(s)]);
   }
@@ -384,20 +369,6 @@ Model CassandraParser::parse() {
   if (!states_.names.empty()) model.set_state_names(states_.names);
   if (!actions_.names.empty()) model.set_action_names(actions_.names);
   return model;
-}
-
-CassandraParser::Part CassandraParser::parse_part(const Add& add) {
-  read_rules();
-  give_rows(add);
-  Part part{states_.count, transitions_.states, {}, {}, {}};
-  for (int64_t s = part.own.begin; s < part.own.end; ++s) {
-    part.states.push_back(name(states_, static_cast<int32_t>(s)));
-  }
-  for (Action a = 0; a < actions_.count; ++a) part.actions.push_back(name(actions_, a));
-  for (size_t s = 0; s < start_.size(); ++s) {
-    if (start_[s] > 0) part.start.push_back({static_cast<State>(s), start_[s]});
-  }
-  return part;
 }
 
 }  // namespace agora::planning

@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "planning/cassandra_rewards.h"
 #include "planning/cassandra_words.h"
 
@@ -19,21 +18,8 @@ namespace agora::planning {
 // replace earlier ones. Observations only matter where a reward depends on them.
 class CassandraParser : private CassandraWords {
  public:
-  explicit CassandraParser(const std::filesystem::path& file, int part = 0, int parts = 1)
-      : CassandraWords(file), part_(part), parts_(parts) {}
+  explicit CassandraParser(const std::filesystem::path& file) : CassandraWords(file) {}
   Model parse();
-
-  // Only the rules of the states of one part are kept: what they lead to and earn goes to `add`,
-  // as to ModelBuilder's.
-  using Add = std::function<void(State, Action, State next, double probability, double reward,
-                                 int64_t line)>;
-  struct Part {
-    State total;
-    Range own;
-    std::vector<std::string> states, actions;  // names of the own states and of all actions
-    std::vector<Start> start;
-  };
-  Part parse_part(const Add& add);
 
  private:
   // states, actions or observations
@@ -41,25 +27,22 @@ class CassandraParser : private CassandraWords {
     const char* what;  // "state", for messages
     int32_t count = 0;
     std::vector<std::string> names = {};  // empty: only numbers
-    std::unordered_map<std::string, int32_t> index = {};
+    std::unordered_map<std::string_view, int32_t> index = {};
   };
   using SparseRow = std::vector<std::pair<int32_t, double>>;  // ascending columns
-  // One row of probabilities per action and state of a range.
+  // One row of probabilities per (action, state).
   struct Table {
-    Range states = {0, 0};
     std::vector<SparseRow> rows = {};  // (actions * states)
     std::vector<int64_t> lines = {};   // where each row was given last; 0: nowhere
     int64_t entries = 0;
   };
 
-  void read_rules();
   void read_preamble();
   void read_names(Names& names);
   void read_start(const std::string& form, int64_t line);
   void read_table(Table& table, const Names& columns, const char* what);
   void read_rewards();
   void make_tables();
-  size_t row_of(const Table& table, int32_t action, int32_t state) const;
 
   int32_t read_reference(const Names& names);
   int32_t resolve(const Names& names, const Word& word) const;
@@ -71,9 +54,8 @@ class CassandraParser : private CassandraWords {
   template <typename Body>
   void for_each(int32_t reference, int32_t count, Body body) const;
   std::string name(const Names& names, int32_t index) const;
-  void give_rows(const Add& add);
+  Model build();
 
-  int part_, parts_;
   Names states_{"state"}, actions_{"action"}, observations_{"observation"};
   double discount_ = 1.0;
   double sign_ = 1.0;  // -1 for values: cost

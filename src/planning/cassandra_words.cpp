@@ -1,47 +1,54 @@
 #include "planning/cassandra_words.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/files.h"
 
 namespace agora::planning {
 
-bool CassandraWords::split_line() {
+CassandraWords::CassandraWords(const std::filesystem::path& file)
+    : path_(file.string()), text_(read_file(file)) {
+  split();
+}
+
+void CassandraWords::split() {
   const auto starts_word = [](char c) {
     return c != ':' && c != '*' && c != '#' && static_cast<unsigned char>(c) > ' ';
   };
-  std::string_view line;
-  if (!lines_.next(line)) return false;
-  for (size_t i = 0; i < line.size() && line[i] != '#';) {
-    const char c = line[i];
-    if (c == '\0') fail(lines_.number(), "this is not a text file");
-    size_t end = i + 1;
-    if (starts_word(c)) {
-      while (end < line.size() && starts_word(line[end])) ++end;
+  int64_t line = 1;
+  for (size_t i = 0; i < text_.size();) {
+    const char c = text_[i];
+    if (c == '\0') fail(line, "this is not a text file");
+    if (c == '\n') ++line;
+    if (c == '#') {
+      i = std::min(text_.find('\n', i), text_.size());
+    } else if (c == ':' || c == '*') {
+      words_.push_back({std::string_view(text_).substr(i++, 1), line});
+    } else if (!starts_word(c)) {
+      ++i;
+    } else {
+      size_t end = i;
+      while (end < text_.size() && starts_word(text_[end])) ++end;
+      words_.push_back({std::string_view(text_).substr(i, end - i), line});
+      i = end;
     }
-    if (starts_word(c) || c == ':' || c == '*') {
-      words_.push_back({std::string(line.substr(i, end - i)), lines_.number()});
-    }
-    i = end;
   }
-  return true;
+  last_line_ = line;
 }
 
 void CassandraWords::fail(int64_t line, const std::string& message) const {
   throw user_error("{}:{}: {}", path_, line, message);
 }
 
-const CassandraWords::Word& CassandraWords::peek(size_t ahead) {
+const CassandraWords::Word& CassandraWords::peek(size_t ahead) const {
   static const Word end{"", 0};
-  while (words_.size() <= ahead) {
-    if (!split_line()) return end;
-  }
-  return words_[ahead];
+  return position_ + ahead < words_.size() ? words_[position_ + ahead] : end;
 }
 
 CassandraWords::Word CassandraWords::take() {
-  if (at_end()) fail(end_line(), "the file ends in the middle of a rule");
-  Word word = std::move(words_.front());
-  words_.pop_front();
-  return word;
+  if (position_ >= words_.size()) fail(last_line_, "the file ends in the middle of a rule");
+  return words_[position_++];
 }
 
 void CassandraWords::expect_colon(const char* after) {
@@ -51,11 +58,11 @@ void CassandraWords::expect_colon(const char* after) {
   }
 }
 
-bool CassandraWords::at_keyword() {
-  const std::string text = peek().text;
+bool CassandraWords::at_keyword() const {
+  const std::string_view text = peek().text;
   if (text.empty()) return true;
   if (text == "start") {
-    const std::string next = peek(1).text;
+    const std::string_view next = peek(1).text;
     return next == ":" || ((next == "include" || next == "exclude") && peek(2).text == ":");
   }
   for (const char* keyword :

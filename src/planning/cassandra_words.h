@@ -1,40 +1,41 @@
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <string>
-
-#include "planning/text.h"
+#include <string_view>
+#include <vector>
 
 namespace agora::planning {
 
 // A Cassandra file as words: names, numbers, ':' and '*'; comments from # to the end of the line
-// are left out. They are read line by line and not kept.
+// are left out.
 class CassandraWords {
  public:
-  explicit CassandraWords(const std::filesystem::path& file) : path_(file.string()), lines_(file) {}
+  explicit CassandraWords(const std::filesystem::path& file);
 
  protected:
   struct Word {
-    std::string text;
+    std::string_view text;
     int64_t line;
   };
 
   [[noreturn]] void fail(int64_t line, const std::string& message) const;
-  const Word& peek(size_t ahead = 0);  // an empty word at the end
+  const Word& peek(size_t ahead = 0) const;  // an empty word at the end
   Word take();
   void expect_colon(const char* after);
-  bool at_keyword();  // the next word opens another rule, or there is none
-  bool at_end() { return peek().text.empty(); }
-  int64_t next_line() { return at_end() ? end_line() : peek().line; }
-  int64_t end_line() const { return lines_.number() + 1; }  // once everything was read
+  bool at_keyword() const;  // the next word opens another rule, or there is none
+  bool at_end() const { return position_ >= words_.size(); }
+  bool empty() const { return words_.empty(); }
+  int64_t next_line() const { return at_end() ? last_line_ : peek().line; }
+  int64_t last_line() const { return last_line_; }
 
  private:
-  bool split_line();
+  void split();
 
-  std::string path_;
-  LineReader lines_;
-  std::deque<Word> words_;  // read but not taken
+  std::string path_, text_;
+  std::vector<Word> words_;
+  size_t position_ = 0;
+  int64_t last_line_ = 1;
 };
 
 }  // namespace agora::planning

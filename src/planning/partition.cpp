@@ -225,45 +225,30 @@ class ZSolver {
 };
 
 // Expected reward of a step under the policy, by position, divided like the rows of the system.
-// With `reward` = 1 everywhere: the expected steps.
-template <typename Reward>
-std::vector<double> step_rewards(const Problem& problem, const PathSystem& system,
-                                 Reward&& reward) {
+std::vector<double> step_rewards(const Problem& problem, const PathSystem& system) {
   const Model& model = problem.model;
-  std::vector<double> r(static_cast<size_t>(system.size()), 0.0);
-  const bool uniform = !problem.weights.transition;
-  const double uniform_weight = std::exp(problem.weights.uniform);
-  if (uniform) {  // the policy's probabilities sum to one: only staying matters
-    const double each = reward(model.rewards()[0]);
-    in_parts(system.size() - system.ends(), [&](int64_t from, int64_t until) {
-      for (int32_t p = static_cast<int32_t>(from) + system.ends();
-           p < static_cast<int32_t>(until) + system.ends(); ++p) {
-        const State s = system.state(p);
-        const State* next = &model.successors()[static_cast<size_t>(model.row(s, 0))];
-        const auto stays = std::count(next, next + model.actions(), s);
-        r[static_cast<size_t>(p)] = each / (1.0 - static_cast<double>(stays) * uniform_weight);
-      }
-    });
-    return r;
-  }
+  std::vector<double> r = system.visits();
+  const bool constant = model.rewards().constant();
   in_parts(system.size() - system.ends(), [&](int64_t from, int64_t until) {
     for (int32_t p = static_cast<int32_t>(from) + system.ends();
          p < static_cast<int32_t>(until) + system.ends(); ++p) {
+      if (constant) {  // the policy's probabilities sum to one
+        r[static_cast<size_t>(p)] *= model.rewards()[0];
+        continue;
+      }
       const State s = system.state(p);
-      double stay = 0.0, sum = 0.0;
+      double sum = 0.0;
       for (Action a = 0; a < model.actions(); ++a) {
         for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
           const auto t = model.transition(s, a, i);
           const int32_t to = system.position(t.next);
           if (to < 0) continue;
-          const double weight =
-              std::exp(problem.weights(s, a, i) + system.phi()[static_cast<size_t>(to)] -
-                       system.phi()[static_cast<size_t>(p)]);
-          if (t.next == s) stay += weight;
-          sum += weight * reward(t.reward);
+          sum +=
+              t.reward * std::exp(problem.weights(s, a, i) + system.phi()[static_cast<size_t>(to)] -
+                                  system.phi()[static_cast<size_t>(p)]);
         }
       }
-      r[static_cast<size_t>(p)] = sum / (1.0 - stay);
+      r[static_cast<size_t>(p)] *= sum;
     }
   });
   return r;
@@ -330,10 +315,8 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
   // Expected steps bound the error: |log Z error| <= residual * steps.
   solver.reach(kFirstTarget);
   std::vector<double> steps(n, 0.0), value(n, 0.0);
-  const auto one = [](double) { return 1.0; };
   const bool direct = method == PartitionMethod::kLinear && system.size() <= kDirectLimit;
-  int64_t value_sweeps =
-      solve_values(system, step_rewards(problem, system, one), steps, 1e-3, direct);
+  int64_t value_sweeps = solve_values(system, system.visits(), steps, 1e-3, direct);
   const double longest = 1.01 * (1.0 + *std::max_element(steps.begin(), steps.end()));
   solver.reach(std::clamp(options.tolerance / (4.0 * longest * std::max(1.0, longest * scale)),
                           kRoundOff, kFirstTarget));
@@ -354,7 +337,7 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
         value[p] = value[0] + model.rewards()[0] * steps[p];  // a start near the answer
       }
     }
-    const auto r = step_rewards(problem, system, [](double reward) { return reward; });
+    const auto r = step_rewards(problem, system);
     value_sweeps += solve_values(
         system, r, value, std::max(options.tolerance / (4.0 * longest), 1e-13 * scale * longest),
         direct);
@@ -384,19 +367,8 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
 }  // namespace
 
 Action most_actions(const Model& model) {
-  if (model.is_deterministic() && model.states() > 0) {
-    return static_cast<Action>(max_over_parts(model.states(), [&](int64_t from, int64_t until) {
-      Action most = 1;
-      for (int64_t s = from; s < until; ++s) {
-        Action count = 0;
-        for (Action a = 0; a < model.actions(); ++a) count += model.has(static_cast<State>(s), a);
-        most = std::max(most, count);
-      }
-      return static_cast<double>(most);
-    }));
-  }
   Action most = 1;
-  for (State s = 0; s < model.states(); ++s) {
+  for (State s = 0; s < model.states() && most < model.actions(); ++s) {
     Action count = 0;
     for (Action a = 0; a < model.actions(); ++a) count += model.has(s, a);
     most = std::max(most, count);

@@ -65,7 +65,8 @@ PathSystem::PathSystem(const Model& model, PathOrder order, const LogWeights& we
       state_(std::move(order.state)),
       position_(std::move(order.position)),
       phi_(std::move(order.log_sum)),
-      cap_(phi_.size(), 0.0f) {
+      cap_(phi_.size(), 0.0f),
+      visits_(phi_.size(), 0.0) {
   if (model.is_deterministic() && model.actions() <= static_cast<Action>(PaddedRows::kWidth)) {
     pad_rows(model, weights);
   } else {
@@ -123,6 +124,7 @@ void PathSystem::pad_rows(const Model& model, const LogWeights& weights) {
     }
     const double leave = 1.0 - stay;
     if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
+    visits_[p] = 1.0 / leave;
     if (stay > 0.0) {
       for (Action a = 0; a < d; ++a) weight[a] /= leave;
       cap /= leave;
@@ -158,6 +160,7 @@ void PathSystem::pack_rows(const Model& model, const LogWeights& weights) {
              ++p) {
           const double leave = 1.0 - gather(model, weights, state_[p], position_, row);
           if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
+          visits_[p] = 1.0 / leave;
           uint32_t e = rows_.begin[p];
           const int32_t here = static_cast<int32_t>(p);
           double cap = 0.0;

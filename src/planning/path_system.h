@@ -28,6 +28,8 @@ class PathSystem {
 
   // A row is divided by one minus the weight of staying in the state.
   const PathRows& rows() const { return rows_; }
+  // (positions) One over that: the steps a path spends in the state before it moves on. 0 at ends.
+  const std::vector<double>& visits() const { return visits_; }
 
   // One cycle of Gauss-Seidel sweeps on z, `kCycle` along the order and as many against it. Along
   // the order, later states keep their ratio to the present one instead of their value,
@@ -75,6 +77,7 @@ class PathSystem {
   std::vector<double> phi_;
   std::vector<float> cap_;  // bound on L / z(s) in the solution
   PathRows rows_;
+  std::vector<double> visits_;
 };
 
 }  // namespace agora::planning

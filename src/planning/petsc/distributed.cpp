@@ -111,7 +111,7 @@ class SharedSolver {
       if (std::isinf(residual_)) fail("an action that stays in its state has weight >= 1");
       if (residual_ <= target) return;
       if (residual_ > 0.5 * before) {
-        if (residual_ < std::max(100.0 * kRoundOff, system_->rounding())) return;
+        if (residual_ < 100.0 * kRoundOff) return;
         if (++stalled > 12) fail("the linear equation could not be solved");
       }
       before = residual_;

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "base/thread_pool.h"
-#include "planning/cassandra_parser.h"
 #include "planning/csv_transitions.h"
 #include "planning/drn_parser.h"
 #include "planning/format.h"
@@ -144,7 +143,7 @@ std::vector<std::string> share_names(const Ranks& ranks, Piece& piece, Range& ow
 
 // Sends every row to the rank of its state, which checks them and keeps them.
 ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, const Range& range,
-                     const std::vector<std::string>& names, bool absorbing_as_terminal = false) {
+                     const std::vector<std::string>& names) {
   const State first = static_cast<State>(range.begin), own = static_cast<State>(range.end) - first;
   const std::vector<std::string> actions = share_actions(ranks, piece);
   const std::vector<State> firsts = ranks.gathered(std::vector<State>{first});
@@ -173,7 +172,6 @@ ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, cons
   ranks.together([&] {
     if (own == 0) return;
     ModelBuilder builder;
-    if (absorbing_as_terminal) builder.absorbing_as_terminal();
     builder.reserve(own + static_cast<State>(part.ghosts.size()), 0);
     builder.call_states([&](State s) {
       return s < own ? part.name_of(s)
@@ -323,24 +321,6 @@ ModelPart read_drn_part(const Ranks& ranks, const fs::path& file) {
   return part;
 }
 
-// Every rank reads the file and keeps the rules of its own states.
-ModelPart read_cassandra_part(const Ranks& ranks, const fs::path& file) {
-  Piece piece;
-  CassandraParser::Part found{};
-  ranks.together([&] {
-    found = CassandraParser(file, ranks.rank(), ranks.size())
-                .parse_part([&](State s, Action a, State next, double probability, double reward,
-                                int64_t line) {
-                  piece.rows.push_back({s, next, a, probability, reward, line});
-                });
-  });
-  for (const std::string& action : found.actions) piece.action(action);
-  ModelPart part = share_rows(ranks, file, std::move(piece), found.own, found.states, true);
-  part.start = std::move(found.start);
-  if (part.start.empty()) part.start = {{0, 1.0}};
-  return part;
-}
-
 // --start NAME: the rank that knows the name tells its number.
 void set_start(const Ranks& ranks, const std::string& name, ModelPart& part) {
   double found = -1.0;
@@ -374,9 +354,8 @@ ModelPart read_part(const Ranks& ranks, const std::string& source, const LoadOpt
       const std::string format = find_format(load.format, source).name;
       if (format == "csv") return read_csv_part(ranks, source);
       if (format == "drn") return read_drn_part(ranks, source);
-      if (format == "cassandra") return read_cassandra_part(ranks, source);
       if (format == "map") return read_map_part(ranks, source, load.grid);
-      CHECK(false, "{} files are not read in parts", format);
+      return cut_part(planning::load(source, load), ranks.rank(), ranks.size());
     }
     return builtin_part(source, ranks.rank(), ranks.size());
   };

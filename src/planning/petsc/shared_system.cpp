@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace agora::planning {
 namespace {
@@ -302,14 +301,6 @@ void SharedSystem::fold(const std::vector<double>& z) {
     if (!fixed_[i]) phi_[i] += std::log(z[i]);
   }
   exchange(phi_);
-}
-
-double SharedSystem::rounding() const {
-  double most = 0.0;
-  for (const double each : phi_) {
-    if (std::isfinite(each)) most = std::max(most, std::abs(each));
-  }
-  return 4.0 * std::numeric_limits<double>::epsilon() * ranks_.largest(most);
 }
 
 std::vector<double> SharedSystem::policy(State own) const {

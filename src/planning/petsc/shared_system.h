@@ -45,7 +45,6 @@ class SharedSystem {
 
   // phi += log z over the own states, then their copies elsewhere.
   void fold(const std::vector<double>& z);
-  double rounding() const;  // of exp(phi), in relative terms
   std::string solver_words() const;
   int rounds() const { return rounds_; }  // of the first estimate
 
