@@ -33,6 +33,7 @@ struct Recipe {
 
   // The game of algnet; the misreporter is drawn anew now and then, early on.
   double misreporter_rate = 1e-3;
+  double regret_floor = 1e-8;  // added to the regret under the root, whose slope has no bound at 0
   int64_t restart_every = 0, restart_until = 0;
 };
 

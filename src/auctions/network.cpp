@@ -298,6 +298,17 @@ Parameters network_parameters(std::string_view mechanism, const Setting& setting
   return parameters;
 }
 
+MechanismKind network_entry(std::string name, std::string summary, NetworkKind network) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .trial_setting = "2x3 uniform(0,1)",
+          .truthful = false,
+          .refusal = [](const Setting&) { return ""; },
+          .design = {},
+          .make = [=](Parameters p) { return make_network(network, std::move(p)); },
+          .network = std::make_shared<NetworkKind>(network)};
+}
+
 std::unique_ptr<Mechanism> make_network(const NetworkKind& kind, Parameters parameters) {
   return std::make_unique<NetworkMechanism>(kind, std::move(parameters));
 }

@@ -1,10 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "planning/builtin.h"
-#include "planning/cassandra_parser.h"
-#include "planning/files.h"
 #include "planning/model_part.h"
 
 namespace agora::planning {
@@ -57,66 +53,6 @@ TEST(Parts, OfBuiltInModelsMakeTheWhole) {
       }
       EXPECT_EQ(next, whole.states());
     }
-  }
-}
-
-// Cassandra's rules for the states of a part are those of the whole file.
-TEST(Parts, OfCassandraFilesMakeTheWhole) {
-  const testing::Folder folder;
-  const std::string file = folder.write("m.pomdp", R"(discount: 1
-values: reward
-states: 5
-actions: l r
-observations: x y
-start: 0 .5 .5 0 0
-T: * : * uniform
-T: l : 3 reset
-T: r
-identity
-T: r : 1
-0 .25 .75 0 0
-T: l : 4 : * 0
-T: l : 4 : 2 1
-O: * uniform
-O: r : 2
-.9 .1
-R: * : * : * : * -1
-R: r : 1 : 2 : x 3
-R: l : 3
-1 2
-3 4
-5 6
-7 8
-9 10
-)");
-  const Model whole = load(file);
-  for (const int parts : {1, 2, 4, 7}) {
-    State next_own = 0;
-    for (int part = 0; part < parts; ++part) {
-      int64_t given = 0, expected = 0;
-      const auto check = [&](State s, Action a, State next, double probability, double reward,
-                             int64_t) {
-        ++given;
-        bool same = false;
-        for (int64_t i = 0; i < whole.transition_count(s, a); ++i) {
-          const auto t = whole.transition(s, a, i);
-          same |=
-              t.next == next && t.reward == reward && std::abs(t.probability - probability) < 1e-12;
-        }
-        EXPECT_TRUE(same) << s << " " << a << " " << next;
-      };
-      const auto found = CassandraParser(file, part, parts).parse_part(check);
-      EXPECT_EQ(found.total, whole.states());
-      EXPECT_EQ(found.own.begin, next_own);
-      for (State s = next_own; s < found.own.end; ++s) {
-        for (Action a = 0; a < 2; ++a) expected += whole.transition_count(s, a);
-      }
-      EXPECT_EQ(given, expected);
-      next_own = static_cast<State>(found.own.end);
-      ASSERT_EQ(found.start.size(), 2u);
-      EXPECT_EQ(found.start[0].state, 1);
-    }
-    EXPECT_EQ(next_own, whole.states());
   }
 }
 

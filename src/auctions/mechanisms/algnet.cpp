@@ -11,15 +11,9 @@ Network record(compute::Graph& graph, const Architecture& architecture) {
 }  // namespace
 
 MechanismKind entry_algnet() {
-  const NetworkKind network{.record = record, .layers = "sold.{}.weight"};
-  return {.name = "algnet",
-          .summary = "networks trained in a game of an auctioneer against a misreporter",
-          .trial_setting = "2x3 uniform(0,1)",
-          .truthful = false,
-          .refusal = [](const Setting&) { return ""; },
-          .design = {},
-          .make = [=](Parameters p) { return make_network(network, std::move(p)); },
-          .network = std::make_shared<NetworkKind>(network)};
+  return network_entry("algnet",
+                       "networks trained in a game of an auctioneer against a misreporter",
+                       {.record = record, .layers = "sold.{}.weight"});
 }
 
 }  // namespace agora::auctions

@@ -31,15 +31,9 @@ Network record(Graph& graph, const Architecture& architecture) {
 }  // namespace
 
 MechanismKind entry_equivariantnet() {
-  const NetworkKind network{.record = record, .layers = "sold.{}.own", .any_size = true};
-  return {.name = "equivariantnet",
-          .summary = "networks that treat bidders and items alike, for any number of them",
-          .trial_setting = "2x3 uniform(0,1)",
-          .truthful = false,
-          .refusal = [](const Setting&) { return ""; },
-          .design = {},
-          .make = [=](Parameters p) { return make_network(network, std::move(p)); },
-          .network = std::make_shared<NetworkKind>(network)};
+  return network_entry("equivariantnet",
+                       "networks that treat bidders and items alike, for any number of them",
+                       {.record = record, .layers = "sold.{}.own", .any_size = true});
 }
 
 }  // namespace agora::auctions

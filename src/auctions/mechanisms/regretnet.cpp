@@ -32,15 +32,8 @@ Network record(Graph& graph, const Architecture& architecture) {
 }  // namespace
 
 MechanismKind entry_regretnet() {
-  const NetworkKind network{.record = record, .layers = "allocation.{}.weight"};
-  return {.name = "regretnet",
-          .summary = "fully connected networks, trained by an augmented Lagrangian",
-          .trial_setting = "2x3 uniform(0,1)",
-          .truthful = false,
-          .refusal = [](const Setting&) { return ""; },
-          .design = {},
-          .make = [=](Parameters p) { return make_network(network, std::move(p)); },
-          .network = std::make_shared<NetworkKind>(network)};
+  return network_entry("regretnet", "fully connected networks, trained by an augmented Lagrangian",
+                       {.record = record, .layers = "allocation.{}.weight"});
 }
 
 }  // namespace agora::auctions

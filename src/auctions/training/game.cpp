@@ -10,8 +10,6 @@ using namespace compute;
 
 namespace {
 
-constexpr double kSmallRegret = 1e-8;  // keeps the slope of the square root finite
-
 class GameTrainer : public CommonTrainer {
  public:
   GameTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
@@ -27,7 +25,7 @@ class GameTrainer : public CommonTrainer {
     const MechanismStep step = mechanism_step(graph_, auctioneer, architecture_);
     const Tensor regret = sum(step.regret);
     const Tensor loss =
-        (-(sqrt(step.revenue) - sqrt(regret + kSmallRegret)) + regret).named("loss");
+        (-(sqrt(step.revenue) - sqrt(regret + recipe.regret_floor)) + regret).named("loss");
     const nn::Adam optimiser = adam(graph_, recipe.weight_decay);
     nn::Updates updates = optimiser("adam", weights_, gradients(loss, weights_));
     average_weights(graph_, weights_, recipe.averaging, updates);

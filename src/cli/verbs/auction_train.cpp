@@ -54,6 +54,7 @@ const std::vector<Change<double>> kReals{
     {"--misreport-rate", &Recipe::misreport_rate, "First step of the search for lies"},
     {"--misreport-final-rate", &Recipe::misreport_final_rate, "Its last step"},
     {"--misreporter-rate", &Recipe::misreporter_rate, "algnet: the misreporter's learning rate"},
+    {"--regret-floor", &Recipe::regret_floor, "algnet: added to the regret under the loss's root"},
     {"--multiplier", &Recipe::multiplier, "Lagrange multipliers at the start"},
     {"--penalty", &Recipe::penalty, "Quadratic penalty at the start"},
     {"--penalty-step", &Recipe::penalty_step, "What the penalty rises by"}};
