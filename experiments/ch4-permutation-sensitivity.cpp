@@ -103,7 +103,7 @@ Experiment entry_ch4_permutation_sensitivity() {
           .source = "ch. 4, Feed-forward nets and permutation-equivariance, figure (a)-(c)",
           .quick = {.seeds = {1}, .expected_seconds = 25, .words = "50,000 and 500 samples"},
           .full = {.seeds = {1},
-                   .expected_seconds = 3'600,
+                   .expected_seconds = 4'200,
                    .words = "500,000 and 5,000 samples, and setting II"},
           .run = run,
           .judge = judge};
