@@ -298,7 +298,7 @@ Parameters network_parameters(std::string_view mechanism, const Setting& setting
   return parameters;
 }
 
-MechanismKind network_entry(std::string name, std::string summary, NetworkKind network) {
+MechanismKind network_entry(std::string name, std::string summary, const NetworkKind& network) {
   return {.name = std::move(name),
           .summary = std::move(summary),
           .trial_setting = "2x3 uniform(0,1)",

@@ -45,7 +45,7 @@ Parameters network_parameters(std::string_view mechanism, const Setting& setting
                               const Architecture& architecture);
 
 // The entry of a kind of network in the registry of mechanisms.
-MechanismKind network_entry(std::string name, std::string summary, NetworkKind network);
+MechanismKind network_entry(std::string name, std::string summary, const NetworkKind& network);
 
 std::unique_ptr<Mechanism> make_network(const NetworkKind& kind, Parameters parameters);
 // With weights as they are before training.

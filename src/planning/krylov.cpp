@@ -122,7 +122,7 @@ void direct_solve(const PathSystem& system, const Vector& r, Vector& v) {
   Eigen::VectorXd right(n);
   system.rows().visit([&](const auto rows) {
     for (int i = 0; i < n; ++i) {
-      const size_t p = static_cast<size_t>(i + ends);
+      const size_t p = static_cast<size_t>(i) + static_cast<size_t>(ends);
       right[i] = r[p];
       triplets.emplace_back(i, i, 1.0);
       for (size_t e = rows.begin(p); e < rows.end(p); ++e) {

@@ -123,9 +123,9 @@ Recipe best_algnet(const Setting& setting) {
   const bool alone = setting.bidders() == 1;
   recipe.hidden = 3;
   recipe.width = 100;
-  recipe.iterations = 12'000;
+  recipe.iterations = alone ? 12'000 : 6'000;
   if (values_end(setting) && (!alone || setting.item_symmetric())) {
-    recipe.regret_floor = (alone ? 4e-4 : 8.5e-3) * unit_of(setting);
+    recipe.regret_floor = (alone ? 4e-4 : 6.5e-3) * unit_of(setting);
     if (alone) recipe.iterations = 6'000;
   }
   recipe.rate = recipe.misreporter_rate = 1e-3;
