@@ -93,8 +93,7 @@ bool DivergenceProof::iterate(Vector& x, int iterations) const {
       }
       return largest;
     });
-    if (!(most > 0.0)) return false;
-    if (std::isinf(most)) return true;
+    if (!(most > 0.0) || std::isinf(most)) return false;  // weights beyond doubles prove nothing
     in_parts(model_.states(), [&](int64_t from, int64_t until) {
       for (size_t s = static_cast<size_t>(from); s < static_cast<size_t>(until); ++s) {
         x[s] = next[s] / most;

@@ -205,7 +205,7 @@ void PathSystem::log_sweep() {
       }
       const double moving = std::min(later, static_cast<double>(cap_[p])), fixed = later - moving;
       const double earlier = top == -INFINITY ? top : top + std::log(sum);
-      const double high = std::max(earlier, 0.0);
+      const double high = fixed > 0.0 ? std::max(earlier, 0.0) : earlier;
       change[p] =
           high + std::log(std::exp(earlier - high) + fixed * std::exp(-high)) - std::log1p(-moving);
     }

@@ -69,7 +69,8 @@ class Buckets {
 // same factor at every step. Returns Z / S.
 double closure(double stay, double down, double up) {
   const double leave = std::max(1.0 - stay, 1e-3);
-  return 2.0 / (leave + std::sqrt(std::max(0.0, leave * leave - 4.0 * up * down)));
+  const double both = up > 0.0 ? 4.0 * up * down : 0.0;  // `down` may be infinite
+  return 2.0 / (leave + std::sqrt(std::max(0.0, leave * leave - both)));
 }
 
 void build_up(const Model& model, const LogWeights& weights, PathOrder& order) {

@@ -54,6 +54,20 @@ TEST_P(Trainings, AreTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
+// -(sqrt P - sqrt(R + floor)) + R, R being the sum over the bidders.
+TEST(GameTraining, HasTheFloorUnderTheRoot) {
+  const Setting market = setting("2x2 uniform(0,1)");
+  Recipe how = brief("algnet", market);
+  for (const double floor : {1e-8, 0.04}) {
+    how.regret_floor = floor;
+    const auto run = trainer("algnet", market, how, 1);
+    run->advance(1);
+    const TrainingNumbers seen = run->numbers();
+    const double regret = 2 * seen.regret;
+    EXPECT_NEAR(seen.loss, -(std::sqrt(seen.revenue) - std::sqrt(regret + floor)) + regret, 1e-5);
+  }
+}
+
 TEST_P(Trainings, GoOnExactlyWhereTheyWereInterrupted) {
   const Setting market = setting("2x2 uniform(0,1)");
   const Recipe how = brief(GetParam(), market);

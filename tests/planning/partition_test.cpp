@@ -332,6 +332,43 @@ TEST(PartitionFunction, DivergesOnALineExactlyWhereItShould) {
   EXPECT_NEAR(found.log_z[kStates / 2], (kStates - 1 - kStates / 2) * std::log(r), 1e-3);
 }
 
+TEST(PartitionFunction, WeightsBeyondDoublesAreNoProof) {
+  // A chain: its one path exists whatever the rewards; exp(800) does not.
+  ModelBuilder builder;
+  constexpr State kStates = 20'100;
+  for (State s = 0; s + 1 < kStates; ++s) {
+    builder.add(s, 0, s + 1, 1.0, s % 2 == 0 ? 800.0 : -800.0);
+  }
+  const Model chain = builder.build();
+  for (const std::string method : {"z", "z-linear"}) {
+    const Solution found = z(chain, 1.0, -1e-3, method);
+    EXPECT_NEAR(found.log_z[0], 800.0 - 1e-3 * (kStates - 1), 1e-6) << method;
+  }
+}
+
+// Rows of more than four entries are kept in another layout.
+TEST(PartitionFunction, BothLayoutsOfRowsGiveTheSame) {
+  const auto build = [](Action extra) {
+    ModelBuilder builder;
+    for (State s = 0; s < 60; ++s) {
+      for (Action a = 0; a < 4; ++a) {
+        const State next = (7 * s + 13 * a + a * s % 5 + 1) % 60;
+        builder.add(s, a, next == s || (s + a) % 9 == 0 ? 60 : next, 1.0, -1.0 - 0.1 * a);
+      }
+    }
+    for (Action a = 0; a < extra; ++a) builder.add(61, a, 60, 1.0, -1.0);  // nobody goes there
+    return builder.build();
+  };
+  const Model padded = build(4), packed = build(6);
+  for (const std::string& method : kMethods) {
+    const Solution a = z(padded, 0.7, -1.2, method), b = z(packed, 0.7, -1.2, method);
+    for (size_t s = 0; s < 61; ++s) {
+      EXPECT_NEAR(a.log_z[s], b.log_z[s], 1e-9) << method << " " << s;
+      EXPECT_NEAR(a.value[s], b.value[s], 1e-6) << method << " " << s;
+    }
+  }
+}
+
 TEST(SlowPartitionFunction, AMillionCellsNeitherUnderflowNorKeepAResidual) {
   const Model model = benchmark_grid(1000);
   for (const auto& [beta, mu] : {WeakDecay{1.0, -1.5}, kWeak[0], kWeak[1]}) {

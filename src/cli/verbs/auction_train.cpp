@@ -70,8 +70,7 @@ void declare_changes(CLI::App& app, Settings& settings,
                      const std::vector<Change<Number>>& changes) {
   for (const Change<Number>& change : changes) {
     auto value = std::make_shared<Number>();
-    CLI::Option* option =
-        app.add_option(change.option, *value, change.help)->check(CLI::NonNegativeNumber);
+    CLI::Option* option = app.add_option(change.option, *value, change.help);
     settings.changes.emplace_back([=](Recipe& recipe) {
       if (option->count() > 0) recipe.*change.member = *value;
     });
@@ -82,6 +81,17 @@ void check(const Recipe& recipe) {
   const auto positive = [](const char* option, double value) {
     if (!(value > 0)) throw user_error("{}: expected a positive number, found {}", option, value);
   };
+  const auto none_negative = [&](const auto& changes) {
+    for (const auto& change : changes) {
+      const double value = static_cast<double>(recipe.*change.member);
+      if (value >= 0 && std::isfinite(value)) continue;
+      throw user_error("{}: expected a number of at least 0, found {}", change.option, value);
+    }
+  };
+  none_negative(kWholeNumbers);
+  none_negative(kCounts);
+  none_negative(kReals);
+  positive("--regret-floor", recipe.regret_floor);
   positive("--iterations", static_cast<double>(recipe.iterations));
   positive("--batch", static_cast<double>(recipe.batch));
   positive("--hidden", recipe.hidden);
