@@ -60,6 +60,17 @@ std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
   return options;
 }
 
+void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched) {
+  app.add_option("--profiles", options.profiles, "Profiles for revenue and welfare")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--regret-profiles", options.regret_profiles,
+                 std::string("Profiles both searches for lies look at") +
+                     (least_searched == 0 ? "; 0: none" : ""))
+      ->check(CLI::Range(least_searched, int64_t{1} << 30))
+      ->capture_default_str();
+}
+
 std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
                                                     auctions::ExactOptions options, uint64_t seed) {
   options.seed = seed;
@@ -79,8 +90,10 @@ std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mec
 auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& market) {
   if (market.given()) return market.read();
   if (const auto declared = declared_setting(mechanism)) return *declared;
-  throw user_error("--setting or --values is required: {} was made for \"{}\"", mechanism.name(),
-                   mechanism.parameters().setting);
+  const std::string& made_for = mechanism.parameters().setting;
+  throw user_error("--setting or --values is required: {} {}", mechanism.name(),
+                   made_for.empty() ? "does not say what it was made for"
+                                    : fmt::format("was made for \"{}\"", made_for));
 }
 
 nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,

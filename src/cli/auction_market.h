@@ -24,6 +24,9 @@ std::shared_ptr<Market> declare_market(CLI::App& app);
 // The options of mechanisms that are computed.
 std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app);
 
+// How many profiles a mechanism is measured on, and in how many of them lies are searched.
+void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched);
+
 // A mechanism file, or the name of one that is computed for the setting on the spot.
 std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
                                                     auctions::ExactOptions options, uint64_t seed);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/safetensors.h"
 #include "support/program.h"
 
 namespace agora {
@@ -134,6 +135,14 @@ TEST(AuctionVerbs, TellMistakesInOneLine) {
       shell("agora auction exact vcg --setting 3x2 --profiles 10 --out m.json", scratch.path())
           .status,
       0);
+  TensorFile plain;  // a RegretNet made elsewhere, one bidder and one item
+  const auto layer = [&](const std::string& name, int64_t outputs) {
+    const std::vector<double> zeros(static_cast<size_t>(outputs));
+    plain.tensors.push_back(StoredTensor::of<double>(name + ".weight", {outputs, 1}, zeros));
+    plain.tensors.push_back(StoredTensor::of<double>(name + ".bias", {outputs}, zeros));
+  };
+  layer("allocation.0", 1), layer("allocation.1", 4), layer("payment.0", 1), layer("payment.1", 1);
+  write_safetensors((scratch / "plain.safetensors").string(), plain);
   const std::string run = "agora auction run second-price --setting 2x1 --out o.csv --bids ";
   const auto mentions = [&](const std::string& command, const std::string& part) {
     const Result result = shell(command, scratch.path());
@@ -150,6 +159,7 @@ TEST(AuctionVerbs, TellMistakesInOneLine) {
   mentions(run + "missing.csv", "no value of bidder 1");
   mentions(run + "nowhere.csv", "nowhere.csv");
   mentions("agora auction eval m.json --setting 2x2", "3x2");
+  mentions("agora auction eval plain.safetensors", "does not say what it was made for");
   mentions("agora auction eval garbage.safetensors --setting 2x2", "garbage.safetensors");
   mentions("agora auction exact myerson --setting 2x2", "itemwise-myerson");
   mentions("agora auction exact sja --setting 2x2", "one bidder");

@@ -64,13 +64,7 @@ Verb entry_auction_audit() {
             auto exact = declare_exact(app);
             app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
                 ->required();
-            app.add_option("--profiles", options->profiles, "Profiles for revenue and welfare")
-                ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
-                ->capture_default_str();
-            app.add_option("--regret-profiles", options->regret_profiles,
-                           "Profiles both searches for lies look at")
-                ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-                ->capture_default_str();
+            declare_profiles(app, *options, 1);
             app.add_option("--symmetry-profiles", options->symmetry_profiles,
                            "Profiles whose bidders and items are permuted; 0: none")
                 ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))

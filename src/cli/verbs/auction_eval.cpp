@@ -16,13 +16,7 @@ Verb entry_auction_eval() {
             options->symmetry_profiles = 0;
             app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
                 ->required();
-            app.add_option("--profiles", options->profiles, "Profiles to evaluate")
-                ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
-                ->capture_default_str();
-            app.add_option("--regret-profiles", options->regret_profiles,
-                           "Profiles both searches for lies look at; 0: none")
-                ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
-                ->capture_default_str();
+            declare_profiles(app, *options, 0);
             auto pictures = declare_pictures(app);
             return [=](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);

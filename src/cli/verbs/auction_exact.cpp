@@ -10,8 +10,8 @@ namespace {
 
 struct Options {
   std::string name, out;
-  int64_t profiles = 1'000'000;
-  int64_t regret_profiles = 100;
+  auctions::AuditOptions audit{
+      .profiles = 1'000'000, .regret_profiles = 100, .symmetry_profiles = 0};
 };
 
 }  // namespace
@@ -26,13 +26,7 @@ Verb entry_auction_exact() {
         auto market = declare_market(app);
         app.add_option("mechanism", options->name, "A name of `agora auction list`")->required();
         auto exact = declare_exact(app);
-        app.add_option("--profiles", options->profiles, "Profiles the revenue is measured on")
-            ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
-            ->capture_default_str();
-        app.add_option("--regret-profiles", options->regret_profiles,
-                       "Profiles both searches for lies look at; 0: none")
-            ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
-            ->capture_default_str();
+        declare_profiles(app, options->audit, 0);
         app.add_option("--out", options->out, "Save it: .safetensors or .json");
         auto pictures = declare_pictures(app);
         return [=](const Common& common) {
@@ -42,11 +36,9 @@ Verb entry_auction_exact() {
           how.seed = common.seed;
           const auto mechanism = auctions::exact(options->name, setting, how);
           if (!options->out.empty()) auctions::save(*mechanism, options->out);
-          auctions::Audit audit = auctions::audit(*mechanism, setting,
-                                                  {.profiles = options->profiles,
-                                                   .regret_profiles = options->regret_profiles,
-                                                   .symmetry_profiles = 0,
-                                                   .seed = common.seed});
+          auctions::AuditOptions measured = options->audit;
+          measured.seed = common.seed;
+          auctions::Audit audit = auctions::audit(*mechanism, setting, measured);
           audit.seconds =
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
           pictures->write(common, *mechanism, setting, audit);
