@@ -194,39 +194,15 @@ Works works() {
   return all;
 }
 
-int run(int count, char** arguments) {
-  std::vector<std::string> names;
-  bool serving = false;
-  for (int k = 1; k < count; ++k) {
-    const std::string word = arguments[k];
-    if (word == "--serve") {
-      serving = true;
-    } else if (word == "--threads" && k + 1 < count) {
-      const int value = std::atoi(arguments[++k]);
-      if (value < 1) throw user_error("--threads: expected a positive number");
-      set_default_threads(value);
-    } else if (word == "--inputs" && k + 1 < count) {
-      inputs = arguments[++k];
-    } else {
-      names.push_back(word);
-    }
-  }
-  if (serving) {
-    serve(works());
-  } else {
-    print_all(works(), names);
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace agora::bench
 
 int main(int count, char** arguments) {
-  try {
-    return agora::bench::run(count, arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_auctions: {}\n", error.what());
-    return 2;
-  }
+  using namespace agora::bench;
+  return run_program(
+      count, arguments,
+      [](CLI::App& app) {
+        app.add_option("--inputs", inputs, "Folder to write what the peers need to");
+      },
+      [](const Asked& asked) { answer(works(), asked); });
 }

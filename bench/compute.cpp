@@ -200,43 +200,16 @@ const Works& works() {
   return all;
 }
 
-int run(int count, char** arguments) {
-  std::vector<std::string> names;
-  bool serving = false;
-  for (int k = 1; k < count; ++k) {
-    const std::string word = arguments[k];
-    if (word == "--serve") {
-      serving = true;
-    } else if (word == "--list") {
-      list_plans = true;
-    } else if ((word == "--threads" || word == "--lanes") && k + 1 < count) {
-      const int value = std::atoi(arguments[++k]);
-      if (value < 1) throw user_error("{}: expected a positive number", word);
-      if (word == "--threads") {
-        set_default_threads(value);
-      } else {
-        forced_lanes = value;
-      }
-    } else {
-      names.push_back(word);
-    }
-  }
-  if (serving) {
-    serve(works());
-  } else {
-    print_all(works(), names);
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace agora::bench
 
 int main(int count, char** arguments) {
-  try {
-    return agora::bench::run(count, arguments);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_compute: {}\n", error.what());
-    return 2;
-  }
+  using namespace agora::bench;
+  return run_program(
+      count, arguments,
+      [](CLI::App& app) {
+        app.add_flag("--list", list_plans, "Print the compiled programs");
+        app.add_option("--lanes", forced_lanes, "Rows of a tile")->check(CLI::Range(1, 65'536));
+      },
+      [](const Asked& asked) { answer(works(), asked); });
 }

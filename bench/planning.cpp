@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/thread_pool.h"
+#include "bench/program.h"
 #include "planning/bellman.h"
 #include "planning/benchmark_grid.h"
 #include "planning/parts.h"
@@ -166,26 +167,13 @@ void answer(const std::string& work, int reps) {
 }  // namespace
 }  // namespace agora::planning
 
-int main(int argc, char** argv) {
-  bool serve = false;
-  std::vector<std::string> works;
-  try {
-    for (int i = 1; i < argc; ++i) {
-      const std::string argument = argv[i];
-      if (argument == "--serve") {
-        serve = true;
-      } else if (argument == "--threads" && i + 1 < argc) {
-        agora::set_default_threads(std::stoi(argv[++i]));
-      } else {
-        works.push_back(argument);
-      }
-    }
-    for (const std::string& work : works) agora::planning::answer(work, 1);
-    std::string work;
-    for (int reps; serve && std::cin >> work >> reps;) agora::planning::answer(work, reps);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+int main(int count, char** arguments) {
+  using namespace agora;
+  return bench::run_program(
+      count, arguments, [](CLI::App&) {},
+      [](const bench::Asked& asked) {
+        for (const std::string& work : asked.works) planning::answer(work, 1);
+        std::string work;
+        for (int reps; asked.serve && std::cin >> work >> reps;) planning::answer(work, reps);
+      });
 }

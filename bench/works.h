@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "bench/program.h"
 #include "compute/cpu/gemm.h"
 
 namespace agora::bench {
@@ -132,6 +133,11 @@ inline void print_all(const Works& works, std::vector<std::string> names) {
     fmt::print("\n");
     std::fflush(stdout);
   }
+}
+
+inline void answer(const Works& works, const Asked& asked) {
+  if (asked.serve) return serve(works);
+  print_all(works, asked.works);
 }
 
 }  // namespace agora::bench
