@@ -61,11 +61,11 @@ std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
 }
 
 void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched) {
-  app.add_option("--profiles", options.profiles, "Profiles for revenue and welfare")
+  app.add_option("--profiles", options.profiles, "Profiles to measure revenue and welfare on")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   app.add_option("--regret-profiles", options.regret_profiles,
-                 std::string("Profiles both searches for lies look at") +
+                 std::string("Profiles in which both searches look for lies") +
                      (least_searched == 0 ? "; 0: none" : ""))
       ->check(CLI::Range(least_searched, int64_t{1} << 30))
       ->capture_default_str();

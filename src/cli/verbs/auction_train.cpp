@@ -205,13 +205,7 @@ Verb entry_auction_train() {
             ->capture_default_str();
         app.add_option("--run", settings->run, "Keep everything in this folder; goes on there");
         app.add_option("--out", settings->out, "Write the mechanism to this file");
-        app.add_option("--profiles", settings->audit.profiles, "Profiles of the audit at the end")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
-        app.add_option("--regret-profiles", settings->audit.regret_profiles,
-                       "Profiles in which that audit looks for lies; 0: none")
-            ->check(CLI::NonNegativeNumber)
-            ->capture_default_str();
+        declare_profiles(app, settings->audit, 0);
         declare_changes(app, *settings, kCounts);
         declare_changes(app, *settings, kWholeNumbers);
         declare_changes(app, *settings, kReals);
