@@ -62,7 +62,7 @@ inline Outcome judge_table(Scale scale, const NetworkTable& table,
           at_most(line.regret + slack));
     judge("regret, strong test", "", "strong", at_most(line.strong + strong_slack));
     if (line.p_star > 0) {
-      judge("P*, strong test", "", "p_star", at_least(quick ? 0.4 * line.reference : line.p_star));
+      judge("P*, strong test", "", "p_star", at_least(quick ? 0.75 * line.reference : line.p_star));
     }
     chart.groups.push_back(line.setting);
     chart.bars[0].heights.push_back(mean_at(results, at / "revenue") / line.reference);
