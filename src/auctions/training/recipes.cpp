@@ -71,6 +71,15 @@ double unit_of(const Setting& setting) {
   return sum / setting.items();
 }
 
+bool values_end(const Setting& setting) {
+  for (int i = 0; i < setting.bidders(); ++i) {
+    for (int j = 0; j < setting.items(); ++j) {
+      if (std::isinf(setting.domain(i, j).high)) return false;
+    }
+  }
+  return true;
+}
+
 Recipe best_regretnet(const Setting& setting) {
   Recipe recipe = published_regretnet(setting);
   const bool alone = setting.bidders() == 1;
@@ -90,8 +99,8 @@ Recipe best_regretnet(const Setting& setting) {
 
 Recipe best_equivariantnet(const Setting& setting) {
   Recipe recipe = published_equivariantnet(setting);
-  const bool alone = setting.bidders() == 1;
-  recipe.iterations = alone ? 8'000 : 12'000;
+  const bool alone = setting.bidders() == 1, ends = values_end(setting);
+  recipe.iterations = alone && ends ? 8'000 : 12'000;
   recipe.batch = 250;
   recipe.rate = 2e-3;
   recipe.final_rate = 1e-5;
@@ -101,18 +110,9 @@ Recipe best_equivariantnet(const Setting& setting) {
   recipe.best_misreport = true;
   recipe.candidates = 4;
   recipe.penalty_step = (alone ? 50 : 2) / unit_of(setting);
-  recipe.penalty_every = 500;
+  recipe.penalty_every = alone && !ends ? 1'500 : 500;
   recipe.multiplier_every = 50;
   return recipe;
-}
-
-bool values_end(const Setting& setting) {
-  for (int i = 0; i < setting.bidders(); ++i) {
-    for (int j = 0; j < setting.items(); ++j) {
-      if (std::isinf(setting.domain(i, j).high)) return false;
-    }
-  }
-  return true;
 }
 
 // The misreporter's guess is refined by a short ascent, so that fewer of its own steps do. Where
