@@ -89,7 +89,7 @@ Experiment entry_ch4_setting_vi() {
       .title = "Setting VI: exponential values, both networks",
       .source = "ch. 4, Non-symmetric optimal solution, table (b)",
       .quick = {.seeds = {1}, .expected_seconds = 27, .words = "small networks, few iterations"},
-      .full = {.seeds = {1}, .expected_seconds = 900, .words = "the shipped recipes"},
+      .full = {.seeds = {1}, .expected_seconds = 450, .words = "the shipped recipes"},
       .run = run,
       .judge = judge};
 }

@@ -39,7 +39,7 @@ Experiment entry_ch5_known_optima() {
       .title = "ALGnet on settings A, B and C",
       .source = "ch. 5, Known settings, table",
       .quick = {.seeds = {1}, .expected_seconds = 29, .words = "small networks, few iterations"},
-      .full = {.seeds = {1, 2, 3}, .expected_seconds = 2'400, .words = "3 seeds"},
+      .full = {.seeds = {1, 2, 3}, .expected_seconds = 2'000, .words = "3 seeds"},
       .run = run,
       .judge = judge};
 }

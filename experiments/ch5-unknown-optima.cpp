@@ -35,7 +35,7 @@ Experiment entry_ch5_unknown_optima() {
       .title = "RegretNet and ALGnet on 1x2 and 2x2",
       .source = "ch. 5, Unknown and large-scale auctions, table",
       .quick = {.seeds = {1}, .expected_seconds = 45, .words = "small networks, few iterations"},
-      .full = {.seeds = {1}, .expected_seconds = 1'700, .words = "the shipped recipes"},
+      .full = {.seeds = {1}, .expected_seconds = 900, .words = "the shipped recipes"},
       .run = [](Task& task) { return run_sizes(task, lines(), 4'000); },
       .judge =
           [](Scale scale, const std::vector<Json>& results) {

@@ -94,6 +94,10 @@ Recipe best_regretnet(const Setting& setting) {
   recipe.penalty_step = (alone ? 25 : 2) / unit_of(setting);
   recipe.penalty_every = alone ? 1'000 : 2'500;
   recipe.multiplier_every = alone ? 20 : 250;
+  if (alone && !values_end(setting)) {
+    recipe.penalty_every *= 3;
+    recipe.multiplier_every *= 3;
+  }
   return recipe;
 }
 
