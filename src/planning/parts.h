@@ -10,6 +10,9 @@ namespace agora::planning {
 
 inline constexpr int64_t kParts = 64;
 
+// The larger of the two; a NaN stays.
+inline double larger(double most, double x) { return x > most || x != x ? x : most; }
+
 // For long loops: call it in each round; Ctrl-C ends the loop within a moment.
 class Watch {
  public:
@@ -32,7 +35,7 @@ void in_parts(int64_t total, Body&& body) {
   });
 }
 
-// The largest of body(begin, end) over the parts.
+// The largest of body(begin, end) over the parts; NaN if one is.
 template <typename Body>
 double max_over_parts(int64_t total, Body&& body) {
   throw_if_stopped();
@@ -41,7 +44,9 @@ double max_over_parts(int64_t total, Body&& body) {
     const Range range = part_range(total, part, kParts);
     each[static_cast<size_t>(part)] = range.begin < range.end ? body(range.begin, range.end) : 0.0;
   });
-  return *std::max_element(each.begin(), each.end());
+  double most = each[0];
+  for (const double value : each) most = larger(most, value);
+  return most;
 }
 
 // The sum of body(begin, end) over the parts, in their order.
