@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "planning/backward.h"
+#include "planning/best_paths.h"
 #include "planning/partition.h"
 #include "planning/reach.h"
 
@@ -185,6 +186,12 @@ Solution finish_optimum(const ValueProblem& problem, std::vector<double> value,
 Solution optimal_values(const Model& model, const SolveOptions& options) {
   ValueProblem problem = value_problem(model, options);
   std::vector<double>& value = problem.value;
+  if (problem.discount == 1.0 && has_best_paths(model)) {
+    BestPaths paths = best_paths(model);
+    Solution solution = finish_optimum(problem, std::move(paths.value), options, 1);
+    solution.policy.greedy = std::move(paths.action);
+    return solution;
+  }
   if (problem.discount == 1.0 && model.is_deterministic()) {
     for (const State s : problem.order) value[static_cast<size_t>(s)] = -INFINITY;
   }
