@@ -24,7 +24,7 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
   app.add_option(
       "--method", choice->method,
       fmt::format("{} (default: z, or z-variational if the model is stochastic; mpi with "
-                  "a discount below 1 or without ends)",
+                  "a discount below 1 and no --mu, or without ends)",
                   fmt::join(planning::method_names(), ", ")));
   app.add_option("--beta", options.beta, "Inverse temperature, 0 to inf")->capture_default_str();
   app.add_option("--mu", options.mu, "Chemical potential (default: -log d - .1)");

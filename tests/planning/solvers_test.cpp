@@ -200,7 +200,9 @@ TEST(Solvers, TheDefaultFitsTheModel) {
   endless.add(1, 0, 0, 1.0, 0.0);
   endless.discount(0.5);
   const Model cycle = endless.build();
-  EXPECT_EQ(default_method(benchmark_grid(8)), "z");
+  EXPECT_EQ(default_method(decision_tree()), "z");
+  EXPECT_EQ(default_method(benchmark_grid(8)), "mpi");  // discount .99
+  EXPECT_EQ(default_method(benchmark_grid(8), {.mu = -1.5}), "z");
   EXPECT_EQ(default_method(slippery_walk(5, 0.1)), "z-variational");
   EXPECT_EQ(default_method(slippery_walk(5, 0.1), {.discount = 0.9}), "mpi");
   EXPECT_EQ(default_method(cycle), "mpi");

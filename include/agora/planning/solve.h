@@ -65,7 +65,7 @@ double start_log_z(const Model& model, const Solution& solution);
 // method: one of method_names(); empty: default_method().
 Solution solve(const Model& model, const std::string& method, const SolveOptions& options = {});
 // z, or z-variational for stochastic models; mpi, the optimum, where Z does not answer the
-// question: with a discount below one, or if nothing ends.
+// question: with a discount below one and no mu in its place, or if nothing ends.
 std::string default_method(const Model& model, const SolveOptions& options = {});
 std::vector<std::string> method_names();
 
