@@ -24,12 +24,20 @@ class Watch {
   uint32_t rounds_ = 0;
 };
 
+inline constexpr int64_t kFew = 512;  // states, whose work is done before others have woken up
+
+template <typename Body>
+void run_parts(int64_t total, Body&& body) {
+  if (total > kFew) return default_pool().run(kParts, body);
+  for (int64_t part = 0; part < kParts; ++part) body(part);
+}
+
 // body(begin, end) over [0, total) on the pool, in a fixed number of parts. This and those below
 // end with Interrupted after Ctrl-C.
 template <typename Body>
 void in_parts(int64_t total, Body&& body) {
   throw_if_stopped();
-  default_pool().run(kParts, [&](int64_t part) {
+  run_parts(total, [&](int64_t part) {
     const Range range = part_range(total, part, kParts);
     body(range.begin, range.end);
   });
@@ -40,7 +48,7 @@ template <typename Body>
 double max_over_parts(int64_t total, Body&& body) {
   throw_if_stopped();
   std::array<double, kParts> each{};
-  default_pool().run(kParts, [&](int64_t part) {
+  run_parts(total, [&](int64_t part) {
     const Range range = part_range(total, part, kParts);
     each[static_cast<size_t>(part)] = range.begin < range.end ? body(range.begin, range.end) : 0.0;
   });
@@ -54,7 +62,7 @@ template <typename Body>
 double sum_over_parts(int64_t total, Body&& body) {
   throw_if_stopped();
   std::array<double, kParts> each{};
-  default_pool().run(kParts, [&](int64_t part) {
+  run_parts(total, [&](int64_t part) {
     const Range range = part_range(total, part, kParts);
     each[static_cast<size_t>(part)] = range.begin < range.end ? body(range.begin, range.end) : 0.0;
   });
