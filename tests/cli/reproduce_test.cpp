@@ -98,6 +98,17 @@ TEST(Reproduce, EndsWithThreeIfARuleIsMissedAndItIsStrict) {
   EXPECT_EQ(reproduce("ch1-optimal-auction ch2-decision-tree --strict", scratch).status, 1);
 }
 
+TEST(Reproduce, MeetsTheRulesOfTheQuickOnes) {
+  const Scratch scratch;
+  const auto result = reproduce("chapter 1 ch2-contraction ch2-decision-tree --strict", scratch);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  expect_in("3 reproduced, 0 missed, 0 failed, 0 on request\n", result.out);
+  for (const Json& each : results(scratch)["experiments"]) {
+    EXPECT_EQ(each["verdict"], "reproduced") << each["name"];
+    for (const Json& one : each["findings"]) EXPECT_EQ(one["pass"], true) << one["what"];
+  }
+}
+
 TEST(Reproduce, ListsWhatIsOnRequest) {
   const Scratch scratch;
   const auto listed = testing::shell("agora reproduce list --json", scratch.path());
