@@ -281,6 +281,16 @@ bool is_run(const fs::path& path) {
   return fs::exists(path / kConfig, ignored);
 }
 
+std::optional<std::string> process_in(const fs::path& path) {
+  const int file = ::open((path / kLock).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return std::nullopt;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  if (!held) return std::nullopt;
+  const std::string holder = read_file(path / kLock);
+  return holder.empty() ? "unknown" : printable(holder);
+}
+
 Json read_run_settings(const fs::path& path) {
   if (!fs::is_directory(path)) {
     throw user_error("{}: {}, expected the folder of a run", path.string(),

@@ -201,6 +201,9 @@ int run_program(const std::vector<std::string>& arguments) {
   } catch (const UserError& mistake) {
     fmt::print(stderr, "agora: {}\n", mistake.what());
     return 2;
+  } catch (const EndWith& end) {
+    fmt::print(stderr, "agora: {}\n", end.what());
+    return end.status();
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "agora: out of memory\n");
     return 2;
