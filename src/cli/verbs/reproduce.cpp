@@ -135,6 +135,8 @@ void run(const Options& options, const Common& common) {
   if (!options.task.empty()) {
     if (options.run.empty()) throw user_error("reproduce: --task needs --run");
     run_task(find_experiment(options.task), scale, common.seed, options.run, common.settings);
+  } else if (!options.run.empty()) {
+    throw user_error("reproduce: --run needs --task");
   } else if (options.what == std::vector<std::string>{"list"}) {
     print_list(common);
   } else {
