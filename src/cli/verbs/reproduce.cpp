@@ -193,7 +193,10 @@ void run_alone(const Options& options, Scale scale, const Common& common) {
 void run(const Options& options, const Common& common) {
   const Scale scale = options.scale == "quick" ? Scale::kQuick : Scale::kFull;
   if (!options.task.empty()) {
+    if (options.run.empty()) throw user_error("reproduce: --task needs --run");
     run_alone(options, scale, common);
+  } else if (!options.run.empty()) {
+    throw user_error("reproduce: --run needs --task");
   } else if (options.what == std::vector<std::string>{"list"}) {
     print_list(common);
   } else {
