@@ -181,7 +181,6 @@ void reproduce_all(const Options& options, Scale scale, const Common& common) {
 
 // A run begun by hand has no hash yet; one that goes on brings the hash of its beginning.
 void run_alone(const Options& options, Scale scale, const Common& common) {
-  if (options.run.empty()) throw user_error("reproduce: --task needs --run");
   const Experiment& experiment = find_experiment(options.task);
   Json settings = common.settings;
   if (options.recipe.empty()) {
