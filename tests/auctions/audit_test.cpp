@@ -230,6 +230,7 @@ TEST(Audit, StopsWhenAsked) {
   EXPECT_THROW(thesis_regret(*mechanism, market, {.regret_profiles = 100'000}), Interrupted);
   EXPECT_THROW(symmetry_test(*mechanism, market, {.symmetry_profiles = 100'000}), Interrupted);
   request_stop(0);
+  set_default_threads(hardware_threads());
 }
 
 TEST(Audit, GridBoundsARisingMechanism) {

@@ -229,7 +229,7 @@ TEST(AuctionVerbs, PStarTakesTheRegretOfAllBidders) {
     EXPECT_EQ(count, 2) << pattern;  // one for each test
   };
   expect_all(text.out, "P\\* ([0-9.]+)");
-  expect_all(page, "P\\*, [a-z]+</td><td[^>]*>([0-9.]+)");
+  expect_all(page, "P\\*, [^<]+</td><td[^>]*>([0-9.]+)");
 }
 
 TEST(AuctionVerbs, ReduceToATruthfulMenu) {

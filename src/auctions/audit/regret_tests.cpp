@@ -62,17 +62,20 @@ Search strong_search(const Mechanism& mechanism, const Setting& setting,
       kept.add(k, best.bid.data() + int64_t{k} * m, m);  // the truth, or what was found before
     }
     best.take(seeds.bids, seeds.utility);
-    if (!mechanism.has_gradients() || space.discrete()) {
-      pattern_search(probe, space, std::move(kept),
-                     {.step = 0.1, .smallest = 1e-6, .rounds = 80, .diagonals = true}, best);
-      return;
+    double step = 0.1;
+    if (mechanism.has_gradients() && !space.discrete()) {
+      const Bids ends =
+          adam_search(probe, space, kept, {.steps = 120, .rate = 0.1, .final_share = 1e-3}, best);
+      kept.profile.insert(kept.profile.end(), ends.profile.begin(), ends.profile.end());
+      kept.rows.insert(kept.rows.end(), ends.rows.begin(), ends.rows.end());
+      step = 0.03;
     }
-    const Bids ends =
-        adam_search(probe, space, kept, {.steps = 120, .rate = 0.1, .final_share = 1e-3}, best);
-    pattern_search(probe, space, ends,
-                   {.step = 0.01, .smallest = 1e-6, .rounds = 40, .diagonals = true}, best);
     pattern_search(probe, space, std::move(kept),
-                   {.step = 0.03, .smallest = 1e-5, .rounds = 40, .diagonals = true}, best);
+                   {.step = step, .smallest = 1e-4, .rounds = 40, .diagonals = true}, best);
+    Bids top;
+    for (int k = 0; k < probe.profiles(); ++k) top.add(k, best.bid.data() + int64_t{k} * m, m);
+    pattern_search(probe, space, std::move(top),
+                   {.step = 1e-3, .smallest = 1e-7, .rounds = 60, .diagonals = true}, best);
   };
 }
 
