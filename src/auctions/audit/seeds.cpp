@@ -14,11 +14,11 @@ constexpr int kDraws = 32;  // fresh values, and bids of other profiles
 constexpr int kGrid[] = {0, 257, 33, 9, 5, 4, 3}, kMenu[] = {0, 8193, 257, 41, 15, 9, 6};
 constexpr int64_t kMenuPerProfile = 1024;  // points of a menu are no more than this each
 constexpr int kMostTogether = std::size(kGrid) - 1;
-constexpr int kLine = 65;                       // most points of a grid of one item,
-constexpr int kLines = 520;                     // and of all of them
-constexpr int64_t kNumbers = 1'000'000;         // bids of all bidders in grids of one item
-constexpr size_t kPeaks = 16;                   // of a grid
-constexpr double kNear = 0.05, kBeside = 0.01;  // in scales
+constexpr int kLine = 65;                      // most points of a grid of one item,
+constexpr int kLines = 520;                    // and of all of them
+constexpr int64_t kNumbers = 1'000'000;        // bids of all bidders in grids of one item
+constexpr size_t kPeaks = 16;                  // of a grid
+constexpr double kNear = 0.25, kBeside = 0.1;  // in scales
 
 // Steps to the neighbours in a grid, single items first; across corners too for a few items.
 std::vector<std::vector<int>> neighbours(int items) {
