@@ -187,7 +187,7 @@ TEST_P(SlowTrainedNetworks, StrongTestFindsWhatThereIs) {
   how.iterations = iterations;
   const auto learner = trainer(name, market, how, 3);
   learner->advance(iterations);
-  const Comparison found = compare(*learner->mechanism(), market, 200, points);
+  const Comparison found = compare(*learner->mechanism(), market, 100, points);
   EXPECT_GE(found.share, 0.999) << found.regret;
   EXPECT_LE(found.share, 1.001) << found.regret;
 }
