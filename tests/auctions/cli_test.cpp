@@ -1,8 +1,11 @@
 // The auction verbs as a user meets them: forms, files and mistakes.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
+#include "auctions/network.h"
+#include "auctions/setting.h"
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "support/program.h"
@@ -185,6 +188,48 @@ TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(parse_json(result.out, "stdout")["profiles"], 5);
   EXPECT_NE(result.err.find("only 5 profiles are held out"), std::string::npos);
+}
+
+// A RegretNet without weights sells a third of the item to each of two bidders at half its bid. The
+// best lie is the lowest bid, 1: it gains (v - 1) / 6.
+TEST(AuctionVerbs, PStarTakesTheRegretOfAllBidders) {
+  using namespace auctions;
+  const Scratch scratch;
+  const Setting market = setting("2x1 uniform(1,2)");
+  Parameters parameters = untrained(mechanism_kind("regretnet"), market, 1, 4, 0)->parameters();
+  for (auto& [name, content] : parameters.tensors) {
+    if (!name.starts_with("scale.")) content.values.assign(content.values.size(), 0.0);
+  }
+  save(*mechanism_kind("regretnet").make(parameters), (scratch / "flat.safetensors").string());
+  double values[2], revenue = 0.0, regret = 0.0;
+  const int profiles = 40;
+  for (int k = 0; k < profiles; ++k) {
+    market.sample(0, kEvaluationStream, k, 1, values);
+    revenue += (values[0] + values[1]) / 6 / profiles;
+    regret += (values[0] + values[1] - 2) / 6 / profiles;
+  }
+  const double expected = std::pow(std::sqrt(revenue) - std::sqrt(regret), 2);
+  const std::string command =
+      "agora auction audit flat.safetensors --profiles 40 --regret-profiles 40";
+  const Result json = shell(command + " --json", scratch.path());
+  ASSERT_EQ(json.status, 0) << json.err;
+  const Json found = parse_json(json.out, "stdout");
+  for (const char* test : {"thesis", "strong"}) {
+    EXPECT_NEAR(found["regret"][test]["mean"].get<double>(), regret / 2, 1e-5) << test;
+    EXPECT_NEAR(found["p_star"][test].get<double>(), expected, 1e-4) << test;
+  }
+  const Result text = shell(command + " --report page.html", scratch.path());
+  const std::string page = testing::contents(scratch / "page.html");
+  const auto expect_all = [&](const std::string& where, const std::string& pattern) {
+    const std::regex star(pattern);
+    int count = 0;
+    for (std::sregex_iterator at(where.begin(), where.end(), star), end; at != end; ++at, ++count) {
+      EXPECT_NEAR(std::stod((*at)[1]), expected, 1e-4) << at->str();
+    }
+    EXPECT_EQ(count, 2) << pattern;  // one for each test
+  };
+  expect_all(text.out, "P\\* ([0-9.]+)");
+  expect_all(page, "P\\*, [^<]+</td><td[^>]*>([0-9.]+)");
 }
 
 TEST(AuctionVerbs, ReduceToATruthfulMenu) {

@@ -21,12 +21,10 @@ Audit audit(const Mechanism& mechanism, const Setting& setting, const AuditOptio
   result.truth = evaluate(mechanism, setting,
                           {.profiles = options.profiles, .first = 0, .seed = options.seed});
   throw_if_stopped();
-  if (options.regret_profiles > 0 && options.thesis_test) {
-    result.thesis = thesis_regret(mechanism, setting, options);
-    throw_if_stopped();
-  }
-  if (options.regret_profiles > 0 && options.strong_test) {
-    result.strong = strong_regret(mechanism, setting, options);
+  if (options.regret_profiles > 0) {
+    RegretTests found = regret_tests(mechanism, setting, options);
+    result.thesis = std::move(found.thesis);
+    result.strong = std::move(found.strong);
     throw_if_stopped();
   }
   if (options.symmetry_profiles > 0) result.symmetry = symmetry_test(mechanism, setting, options);

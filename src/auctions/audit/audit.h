@@ -3,10 +3,16 @@
 
 namespace agora::auctions {
 
-// The parts of an audit.
+// The parts of an audit. Each test of regret alone, or those that the options ask for: then the
+// strong one goes on from what the thesis's found, so that no profile's gain is smaller.
 RegretTest thesis_regret(const Mechanism& mechanism, const Setting& setting,
                          const AuditOptions& options);
 RegretTest strong_regret(const Mechanism& mechanism, const Setting& setting,
+                         const AuditOptions& options);
+struct RegretTests {
+  std::optional<RegretTest> thesis, strong;
+};
+RegretTests regret_tests(const Mechanism& mechanism, const Setting& setting,
                          const AuditOptions& options);
 SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
                            const AuditOptions& options);
