@@ -9,6 +9,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.h"
+
 namespace agora {
 namespace {
 
@@ -86,7 +88,7 @@ Progress::Progress(std::string title, int64_t total, std::string unit, int64_t s
       next_show_(began_ + (on_terminal() ? kBarInterval : kLineInterval)) {}
 
 Progress::~Progress() {
-  if (open_ && shown_ >= 0 && on_terminal() && !silent) fmt::print(stderr, "\n");
+  if (open_ && shown_ >= 0 && on_terminal() && !silent) tell("\n");
 }
 
 void Progress::update(int64_t done, std::string_view note) {
@@ -98,7 +100,7 @@ void Progress::update(int64_t done, std::string_view note) {
 void Progress::finish(std::string_view note) {
   if (silent || !open_) return;
   show(total_, note);
-  if (on_terminal()) fmt::print(stderr, "\n");
+  if (on_terminal()) tell("\n");
   open_ = false;
 }
 
@@ -108,7 +110,7 @@ void Progress::show(int64_t done, std::string_view note) {
   const std::string line = progress_line(title_, start_, done, total_, unit_, seconds, note, bar,
                                          bar ? terminal_width() - 1 : std::string::npos);
   // Return to the start and clear the line; one write, so that lines of other threads stay whole.
-  fmt::print(stderr, "{}", bar ? "\r\x1b[K" + line : line + "\n");
+  tell(bar ? "\r\x1b[K" + line : line + "\n");
   shown_ = done;
 }
 

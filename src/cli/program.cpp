@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/features.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "base/thread_pool.h"
 #include "cli/config.h"
 #include "compute/device.h"
@@ -196,16 +197,16 @@ int run_program(const std::vector<std::string>& arguments) {
     if (std::fflush(stdout) != 0) throw user_error("standard output cannot be written");
     return 0;
   } catch (const Interrupted& stop) {
-    fmt::print(stderr, "agora: {}\n", stop.what());
+    tell(fmt::format("agora: {}\n", stop.what()));
     return 128 + stop.signal();
   } catch (const UserError& mistake) {
-    fmt::print(stderr, "agora: {}\n", mistake.what());
+    tell(fmt::format("agora: {}\n", mistake.what()));
     return 2;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "agora: out of memory\n");
+    tell("agora: out of memory\n");
     return 2;
   } catch (const std::exception& fault) {
-    fmt::print(stderr, "agora: internal fault: {}\n", fault.what());
+    tell(fmt::format("agora: internal fault: {}\n", fault.what()));
     return 1;
   }
 }

@@ -145,6 +145,7 @@ void run_jobs(std::vector<Job>& jobs, const Order& order,
     watch(jobs);
     if (stopping && running.empty()) break;
   }
+  note_saved("what was done is kept, the same command goes on");
   throw_if_stopped();
 }
 
