@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "auctions/audit/audit.h"
+#include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/rng.h"
 #include "base/thread_pool.h"
@@ -38,7 +39,8 @@ std::vector<Order> all_orders(int n) {
   return result;
 }
 
-// Runs permuted copies of one profile; row i of the copy is the profile's row bidders[i].
+// Runs permuted copies of one profile, in bounded memory; row i of a copy is the profile's row
+// bidders[i].
 class Permuted {
  public:
   Permuted(const Mechanism& mechanism, int n, int m, const double* values)
@@ -48,39 +50,49 @@ class Permuted {
     for (int i = 0; i < n_; ++i) {
       for (int j = 0; j < m_; ++j) bids_.push_back(values_[bidders[i] * m_ + items[j]]);
     }
+    if (static_cast<int64_t>(bids_.size()) >= kCells) run();
   }
   // Revenue of every copy added since the last call.
   std::vector<double> revenues() {
     run();
-    std::vector<double> result(count_, 0.0);
-    for (int64_t e = 0; e < count_ * n_; ++e) result[e / n_] += payments_[e];
-    bids_.clear();
+    std::vector<double> result(paid_.size() / n_, 0.0);
+    for (size_t e = 0; e < paid_.size(); ++e) result[e / n_] += paid_[e];
+    forget();
     return result;
   }
   // Utility of every seat of every copy, (copies, bidders).
   std::vector<double> utilities() {
     run();
-    std::vector<double> result(count_ * n_);
-    for (int64_t e = 0; e < count_ * n_; ++e) {
-      result[e] = -payments_[e];
-      for (int j = 0; j < m_; ++j) result[e] += bids_[e * m_ + j] * allocation_[e * m_ + j];
-    }
-    bids_.clear();
+    std::vector<double> result = utility_;
+    forget();
     return result;
   }
 
  private:
+  static constexpr int64_t kCells = int64_t{1} << 20;
+
   void run() {
-    count_ = static_cast<int64_t>(bids_.size()) / (n_ * m_);
+    const auto count = static_cast<int64_t>(bids_.size()) / (int64_t{n_} * m_);
     allocation_.resize(bids_.size());
-    payments_.resize(count_ * n_);
-    mechanism_.run(count_, n_, m_, bids_.data(), allocation_.data(), payments_.data());
+    payments_.resize(count * n_);
+    run_checked(mechanism_, count, n_, m_, bids_.data(), allocation_.data(), payments_.data());
+    for (int64_t e = 0; e < count * n_; ++e) {
+      double utility = -payments_[e];
+      for (int j = 0; j < m_; ++j) utility += bids_[e * m_ + j] * allocation_[e * m_ + j];
+      utility_.push_back(utility);
+    }
+    paid_.insert(paid_.end(), payments_.begin(), payments_.end());
+    bids_.clear();
+  }
+  void forget() {
+    paid_.clear();
+    utility_.clear();
   }
   const Mechanism& mechanism_;
   int n_, m_;
   const double* values_;
-  int64_t count_ = 0;
   std::vector<double> bids_, allocation_, payments_;
+  std::vector<double> paid_, utility_;  // (copies, bidders) of those that ran
 };
 
 double lowest(const std::vector<double>& values) {

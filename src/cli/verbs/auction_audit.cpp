@@ -77,12 +77,11 @@ Verb entry_auction_audit() {
                 ->capture_default_str();
             auto pictures = declare_pictures(app);
             app.add_option("--details", *file, "Write all that was found to this JSON file");
-            return [=](const Common& common) {
+            return [=, &app](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
-              auctions::AuditOptions how = *options;
-              how.seed = common.seed;
-              const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
+              const auctions::Audit audit = auctions::audit(
+                  *mechanism, setting, audit_options(app, *options, setting, common));
               if (!file->empty()) write_json(*file, details(audit));
               pictures->write(common, *mechanism, setting, audit);
               print_audit(common, *mechanism, setting, audit);
