@@ -1,6 +1,7 @@
 // Single steps of the trainings, computed again from what mechanism()->run() gives.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -190,6 +191,25 @@ TEST(GameSteps, RestartTheMisreporterInTime) {
   const auto once = liars_after(twice, 5);
   twice.restart_until = 5;
   EXPECT_NE(liars_after(twice, 5), once);
+}
+
+// So many steps of the misreporter that a signal comes among them: they are taken back.
+TEST(GameSteps, AStopTakesTheMisreportersStepsBack) {
+  const Setting market = setting("2x2");
+  Recipe how = still(market, "algnet");
+  how.misreport_steps = 100'000'000;
+  how.misreporter_rate = 1e-3;
+  const auto run = resumable_trainer("algnet", market, how, kSeed);
+  const std::vector<StoredTensor> before = run->state();
+  signal(SIGALRM, [](int) { request_stop(SIGTERM); });
+  ualarm(100'000, 0);
+  EXPECT_THROW(run->advance(1), Interrupted);
+  request_stop(0);
+  EXPECT_EQ(run->iteration(), 0);
+  const std::vector<StoredTensor> after = run->state();
+  for (size_t k = 0; k < before.size(); ++k) {
+    EXPECT_EQ(before[k].bytes, after[k].bytes) << before[k].name;
+  }
 }
 
 // A signal in the middle of an iteration leaves the state as it was before.
