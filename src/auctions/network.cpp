@@ -27,7 +27,7 @@ int64_t rows_per_run(const Parameters& parameters, const Architecture& architect
   const int64_t size = int64_t{architecture.bidders} * architecture.items;
   const double bytes = 32.0 * kFewestRows * static_cast<double>(size) * architecture.width;
   if (bytes > kMostBytes) {
-    throw user_error("{} of width {} takes about {:.2g} GB in {}x{}, at most {:.2g}",
+    throw user_error("{} of width {} takes about {:.3g} GB in {}x{}, at most {:.3g}",
                      parameters.mechanism, architecture.width, bytes / 1e9, architecture.bidders,
                      architecture.items, kMostBytes / 1e9);
   }

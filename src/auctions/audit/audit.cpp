@@ -54,7 +54,7 @@ void check_finite(const Mechanism& mechanism, const Audit& audit) {
 
 AuditOptions affordable(AuditOptions most, const Setting& setting) {
   // In numbers that a mechanism reads: seconds for a simple one.
-  constexpr double kTruths = 1e8, kLies = 2e10, kOrders = 2e10;
+  constexpr double kTruths = 1e8, kLies = 1e10, kOrders = 2e10;
   const double n = setting.bidders(), m = setting.items(), size = n * m;
   const auto at_most = [](int64_t& profiles, double budget, double per_profile, double least) {
     profiles = std::min(profiles, static_cast<int64_t>(std::max(least, budget / per_profile)));
