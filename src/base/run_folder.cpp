@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/features.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/toml.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kBetweenSaves{10};
 constexpr int kFormat = 1;  // raise it when an older program could not go on with a run
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kMetrics = "metrics.csv";
@@ -129,6 +131,7 @@ RunFolder::RunFolder(RunFolder&& other) noexcept
       state_(std::move(other.state_)),
       metrics_(std::move(other.metrics_)),
       logs_(std::move(other.logs_)),
+      saved_(other.saved_),
       kept_(other.kept_),
       lock_(std::exchange(other.lock_, -1)) {}
 
@@ -138,6 +141,7 @@ RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
   std::swap(state_, other.state_);
   std::swap(metrics_, other.metrics_);
   std::swap(logs_, other.logs_);
+  std::swap(saved_, other.saved_);
   std::swap(kept_, other.kept_);
   std::swap(lock_, other.lock_);
   return *this;
@@ -217,6 +221,7 @@ void RunFolder::load() {
   state_ = read_state(path_);
   remove_temporaries(path_);
   remove_old_checkpoints();
+  note_checkpoint();
   if (finished() || state_.is_null()) return;
   // Cut the logs back now: whoever goes on may have nothing left to report but the end.
   if (!member_or_null(state_, "metrics").is_null()) metrics();
@@ -245,7 +250,19 @@ void RunFolder::save(int64_t step, std::vector<StoredTensor> tensors, const Json
                       {"checkpoint", name}, {"metrics", metrics},       {"files", files}};
   write_json(path_ / kState, state);
   state_ = state;
+  saved_ = std::chrono::steady_clock::now();
   remove_old_checkpoints();
+  note_checkpoint();
+}
+
+bool RunFolder::save_is_due() const {
+  return stop_requested() || std::chrono::steady_clock::now() - saved_ >= kBetweenSaves;
+}
+
+void RunFolder::note_checkpoint() const {
+  note_saved(state_.is_null() ? ""
+                              : fmt::format("saved at step {}, go on with `agora resume {}`",
+                                            state_["step"].get<int64_t>(), path_.string()));
 }
 
 // Keeps the one that counts and those of the steps before it; a later one never counted.

@@ -76,6 +76,7 @@ struct ThreadPool::Team {
       try {
         call(context, part);
       } catch (...) {
+        next.store(parts, std::memory_order_relaxed);  // those not begun come later in the order
         std::lock_guard lock(error_mutex);
         if (part < error_part) {
           error = std::current_exception();

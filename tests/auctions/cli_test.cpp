@@ -37,6 +37,45 @@ TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
   }
 }
 
+// Searching a mechanism for lies that cannot be there takes minutes in a large setting.
+TEST(AuctionVerbs, SearchTruthfulMechanismsOnlyWhenAsked) {
+  const Scratch scratch;
+  const auto regret = [&](const std::string& words) {
+    const Result result = shell("agora auction exact " + words + " --json", scratch.path());
+    EXPECT_EQ(result.status, 0) << result.err;
+    const Json json = parse_json(result.out, "stdout");
+    EXPECT_EQ(json["regret"]["thesis"].is_null(), json["p_star"]["thesis"].is_null());
+    return json["regret"]["strong"];
+  };
+  EXPECT_TRUE(regret("vcg --setting 50x50 --profiles 10").is_null());
+  EXPECT_TRUE(regret("myerson --setting 2x1 --profiles 10").is_null());
+  EXPECT_EQ(regret("myerson --setting 2x1 --profiles 10 --regret-profiles 3")["max"], 0.0);
+  // Truthful on its types only.
+  EXPECT_FALSE(regret("lp --setting 2x1 --points 4 --profiles 10").is_null());
+  const Result text = shell("agora auction exact vcg --setting 2x2 --profiles 10", scratch.path());
+  EXPECT_NE(text.out.find("0 by construction"), std::string::npos) << text.out;
+}
+
+// Four gigabytes of address space: a thousand bidders and items must do with less.
+TEST(AuctionVerbs, TakeBoundedMemory) {
+  const Scratch scratch;
+  const auto limited = [&](const std::string& words) {
+    return shell("ulimit -v 4000000; agora auction " + words + " --threads 2", scratch.path());
+  };
+  EXPECT_EQ(limited("exact vcg --setting 1000x1000 --profiles 3").status, 0);
+  EXPECT_EQ(limited("eval second-price --setting 300x1000 --profiles 3").status, 0);
+  for (const char* words : {"audit vcg --setting 1000x1000 --profiles 1",
+                            "exact vcg --setting 1000x1000 --profiles 1 --regret-profiles 1",
+                            "exact ama --setting 3x5 --design-profiles 100000000 --profiles 1",
+                            "exact lp --setting 5x5", "exact lp --setting 1000x1000"}) {
+    const Result result = limited(words);
+    EXPECT_EQ(result.status, 2) << words << ": " << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+  EXPECT_NE(limited("exact lp --setting 5x5").err.find("about 3e+42 type profiles"),
+            std::string::npos);
+}
+
 TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
   const Scratch scratch;
   put(scratch / "wide.csv", "b1i1,b2i1\n0.9,0.4\n0.2,0.7\n");
@@ -162,6 +201,7 @@ TEST(AuctionVerbs, TellMistakesInOneLine) {
   mentions(run + "missing.csv", "no value of bidder 1");
   mentions(run + "nowhere.csv", "nowhere.csv");
   mentions("agora auction eval m.json --setting 2x2", "3x2");
+  mentions("agora auction run m.json --setting 2x2 --draw 3 --out o.csv", "vcg is for 3x2");
   mentions("agora auction eval plain.safetensors", "does not say what it was made for");
   mentions("agora auction eval garbage.safetensors --setting 2x2", "garbage.safetensors");
   mentions("agora auction exact myerson --setting 2x2", "itemwise-myerson");

@@ -16,6 +16,8 @@ RegretTests regret_tests(const Mechanism& mechanism, const Setting& setting,
                          const AuditOptions& options);
 SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
                            const AuditOptions& options);
+// How much an audit affords in a setting where nobody says: fewer profiles of larger ones.
+AuditOptions affordable(AuditOptions most, const Setting& setting);
 GridBound grid_bound(const Mechanism& mechanism, const Setting& setting);
 
 }  // namespace agora::auctions

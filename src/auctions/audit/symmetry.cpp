@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "auctions/audit/audit.h"
+#include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/rng.h"
 #include "base/signals.h"
@@ -42,7 +43,8 @@ std::vector<Order> all_orders(int n) {
   return result;
 }
 
-// Runs permuted copies of one profile; row i of the copy is the profile's row bidders[i].
+// Runs permuted copies of one profile, in bounded memory; row i of a copy is the profile's row
+// bidders[i].
 class Permuted {
  public:
   Permuted(const Mechanism& mechanism, int n, int m, const double* values)
@@ -73,7 +75,7 @@ class Permuted {
     const int64_t count = static_cast<int64_t>(bids_.size()) / (n_ * m_);
     allocation_.resize(bids_.size());
     payments_.resize(count * n_);
-    mechanism_.run(count, n_, m_, bids_.data(), allocation_.data(), payments_.data());
+    run_checked(mechanism_, count, n_, m_, bids_.data(), allocation_.data(), payments_.data());
     revenues_.resize(revenues_.size() + count, 0.0);
     double* revenue = revenues_.data() + revenues_.size() - count;
     for (int64_t e = 0; e < count * n_; ++e) {

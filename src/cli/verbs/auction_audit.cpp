@@ -83,11 +83,10 @@ Verb entry_auction_audit() {
                 ->capture_default_str();
             auto pictures = declare_pictures(app);
             app.add_option("--details", *file, "Write all that was found to this JSON file");
-            return [=](const Common& common) {
+            return [=, &app](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
-              auctions::AuditOptions how = *options;
-              how.seed = common.seed;
+              auctions::AuditOptions how = audit_options(app, *options, setting, common);
               how.printed_step = *step == "printed";
               const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
               if (!file->empty()) write_json(*file, details(audit, *step));

@@ -20,7 +20,6 @@ using planning::LearningOptions;
 using planning::LearningRun;
 
 constexpr int64_t kGreedyEpisodes = 100;
-constexpr double kSecondsBetweenCheckpoints = 10;
 
 struct Settings {
   LearningOptions learning;
@@ -83,7 +82,6 @@ void restore(const RunFolder& folder, const Settings& settings, LearningRun& run
 
 void learn(LearningRun& run, const Settings& settings, Curve& curve, RunFolder* folder) {
   Progress progress("learn", settings.episodes, "episodes", run.episode());
-  auto saved = std::chrono::steady_clock::now();
   std::optional<report::RunMetrics> metrics;
   if (folder != nullptr && run.episode() < settings.episodes) metrics.emplace(*folder);
   while (run.episode() < settings.episodes) {
@@ -94,15 +92,10 @@ void learn(LearningRun& run, const Settings& settings, Curve& curve, RunFolder* 
     curve.episode.push_back(at);
     curve.mean.push_back(summary.mean);
     curve.half_width.push_back(summary.half_width95);
-    const auto now = std::chrono::steady_clock::now();
     if (metrics) {
       metrics->record(run.episode(), "return", summary.mean);
       metrics->record(run.episode(), "return_ci95", summary.half_width95);
-      if (std::chrono::duration<double>(now - saved).count() > kSecondsBetweenCheckpoints ||
-          stop_requested() || run.episode() == settings.episodes) {
-        save(*folder, run, curve);
-        saved = now;
-      }
+      if (folder->save_is_due() || run.episode() == settings.episodes) save(*folder, run, curve);
     }
     progress.update(run.episode(), fmt::format("return {:.4g}", summary.mean));
     if (run.episode() < settings.episodes) throw_if_stopped();
