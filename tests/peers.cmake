@@ -1,10 +1,11 @@
 # Tests against Python packages: tests/peers/NAME_peer.cpp is our side, a script of tests/scripts
-# the other; where the program itself is enough, there is only the script. They are skipped (77)
-# where the package is absent.
+# the other; where the program itself is enough, there is only the script. scripts/peers installs
+# the packages of peers.txt; they are skipped (77) where the package is absent.
 find_package(Python3 COMPONENTS Interpreter)
+set(python ${CMAKE_CURRENT_SOURCE_DIR}/scripts/python)
 function(agora_peer_script name script program)
   if(Python3_FOUND)
-    add_test(NAME peers.${name} COMMAND ${Python3_EXECUTABLE}
+    add_test(NAME peers.${name} COMMAND ${python}
              ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${script} $<TARGET_FILE:${program}>)
     set_tests_properties(peers.${name} PROPERTIES LABELS peers SKIP_RETURN_CODE 77 TIMEOUT 300)
   endif()
@@ -25,7 +26,7 @@ agora_peer_script(storm storm_drn.py agora_cli)
 
 # The program under mpirun; skipped where PETSc and MPI are absent.
 if(Python3_FOUND AND NOT AGORA_SANITIZE)
-  add_test(NAME mpi.plan_solve COMMAND ${Python3_EXECUTABLE}
+  add_test(NAME mpi.plan_solve COMMAND ${python}
            ${CMAKE_CURRENT_SOURCE_DIR}/scripts/mpi_solve.py $<TARGET_FILE:agora_cli>)
   set_tests_properties(mpi.plan_solve PROPERTIES LABELS mpi SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
