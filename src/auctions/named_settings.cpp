@@ -6,6 +6,7 @@
 
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "base/text.h"
 
 namespace agora::auctions {
 namespace {
@@ -92,6 +93,7 @@ const std::vector<NamedSetting>& named_settings() {
 
 std::optional<std::string> expand_name(std::string_view text) {
   if (!std::isalpha(static_cast<unsigned char>(text.front()))) return std::nullopt;
+  const std::string shown = printable(text, 200);
   const size_t split = text.find_first_of("(_");
   const std::string name(text.substr(0, split));
   std::string parameter;
@@ -99,7 +101,7 @@ std::optional<std::string> expand_name(std::string_view text) {
     parameter = text.substr(split + 1);
     if (text[split] == '(') {
       if (parameter.empty() || parameter.back() != ')') {
-        throw user_error("setting \"{}\": expected ')' at the end", text);
+        throw user_error("setting \"{}\": expected ')' at the end", shown);
       }
       parameter.pop_back();
     }
@@ -110,16 +112,16 @@ std::optional<std::string> expand_name(std::string_view text) {
     if (names.back() != name) continue;
     const bool takes = !family.expected.empty();
     if (!takes && split != std::string_view::npos) {
-      throw user_error("setting \"{}\": {} takes no parameter", text, name);
+      throw user_error("setting \"{}\": {} takes no parameter", shown, name);
     }
     if ((family.needs_parameter && parameter.empty()) ||
         (!parameter.empty() && !is_number(parameter))) {
-      throw user_error("setting \"{}\": {} needs {}", text, name, family.expected);
+      throw user_error("setting \"{}\": {} needs {}", shown, name, family.expected);
     }
     return family.expand(parameter);
   }
   throw user_error("setting \"{}\": expected NxM LAW, as in \"2x2 uniform(0,1)\", or one of {}{}",
-                   text, fmt::join(names, ", "), suggestion(name, names));
+                   shown, fmt::join(names, ", "), suggestion(name, names));
 }
 
 }  // namespace agora::auctions

@@ -10,15 +10,17 @@
 
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "base/text.h"
 
 namespace agora::auctions {
 namespace {
 
 constexpr int kLargestSide = 1000;
+constexpr int kDeepestMix = 20;
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : text_(text), shown_(printable(text, 200)) {}
 
   Setting parse() {
     const int bidders = count("bidders");
@@ -35,7 +37,7 @@ class Parser {
     if (!at_end()) fail("'/' and the next bidder's laws, or the end");
     if (rows.size() == 1) rows.assign(bidders, rows[0]);
     if (static_cast<int>(rows.size()) != bidders) {
-      throw user_error("setting \"{}\": expected the laws of 1 or {} bidders, found {}", text_,
+      throw user_error("setting \"{}\": expected the laws of 1 or {} bidders, found {}", shown_,
                        bidders, rows.size());
     }
     return make_setting(std::string(text_), items, std::move(rows));
@@ -47,7 +49,7 @@ class Parser {
     if (take_word("triangle(")) {
       const double side = number("the triangle's side");
       close();
-      if (items != 2) throw user_error("setting \"{}\": triangle is a law of 2 items", text_);
+      if (items != 2) throw user_error("setting \"{}\": triangle is a law of 2 items", shown_);
       return in_context([&] { return triangle_row(side); });
     }
     double rho = 0.0;
@@ -64,8 +66,8 @@ class Parser {
     }
     if (laws.size() == 1) laws.assign(items, laws[0]);
     if (static_cast<int>(laws.size()) != items) {
-      throw user_error("setting \"{}\": expected the laws of 1 or {} items, found {}", text_, items,
-                       laws.size());
+      throw user_error("setting \"{}\": expected the laws of 1 or {} items, found {}", shown_,
+                       items, laws.size());
     }
     return in_context([&] { return correlated ? copula_row(rho, laws) : independent_row(laws); });
   }
@@ -73,7 +75,9 @@ class Parser {
   Law law() {
     skip_spaces();
     const size_t begin = position_;
-    while (!at_end() && (std::isalpha(text_[position_]) || text_[position_] == '_')) ++position_;
+    while (!at_end() &&
+           (std::isalpha(static_cast<unsigned char>(text_[position_])) || text_[position_] == '_'))
+      ++position_;
     const std::string word(text_.substr(begin, position_ - begin));
     static const std::vector<std::string> words{"uniform", "exponential", "power",    "normal",
                                                 "beta",    "discrete",    "drifting", "mix"};
@@ -83,10 +87,10 @@ class Parser {
       known.insert(known.end(), {"triangle", "copula"});
       if (word == "triangle" || word == "copula") {
         throw user_error("setting \"{}\": {} stands first among a bidder's laws, as in \"1x2 {}\"",
-                         text_, word,
+                         shown_, word,
                          word == "copula" ? "copula(0.5) uniform(0,1)" : "triangle(1)");
       }
-      throw user_error("setting \"{}\": unknown law '{}'{}; known: {}", text_, word,
+      throw user_error("setting \"{}\": unknown law '{}'{}; known: {}", shown_, word,
                        suggestion(word, known), fmt::join(known, ", "));
     }
     if (!take('(')) fail("'(' after '" + word + "'");
@@ -95,7 +99,7 @@ class Parser {
     const std::vector<double> p = numbers(word);
     const auto takes = [&](std::initializer_list<size_t> sizes, const char* form) {
       if (std::find(sizes.begin(), sizes.end(), p.size()) == sizes.end()) {
-        throw user_error("setting \"{}\": expected {}, found {} numbers", text_, form, p.size());
+        throw user_error("setting \"{}\": expected {}, found {} numbers", shown_, form, p.size());
       }
     };
     return in_context([&] {
@@ -124,12 +128,17 @@ class Parser {
   }
 
   Law mixed_law() {  // weight law, weight law, ...
+    if (++depth_ > kDeepestMix) {
+      throw user_error("setting \"{}\": expected at most {} mixtures within each other", shown_,
+                       kDeepestMix);
+    }
     std::vector<std::pair<double, Law>> parts;
     do {
       const double weight = number("a weight");
       parts.emplace_back(weight, law());
     } while (take(','));
     close();
+    --depth_;
     return in_context([&] { return mixture(parts); });
   }
 
@@ -141,7 +150,7 @@ class Parser {
     } catch (const UserError& error) {
       const std::string what = error.what();
       if (what.starts_with("setting ")) throw;
-      throw user_error("setting \"{}\": {}", text_, what);
+      throw user_error("setting \"{}\": {}", shown_, what);
     }
   }
   std::vector<double> numbers(const std::string& word) {
@@ -196,13 +205,15 @@ class Parser {
   [[noreturn]] void fail(const std::string& expected) {
     skip_spaces();
     const std::string found =
-        at_end() ? "the end" : "'" + std::string(text_.substr(position_, 12)) + "'";
-    throw user_error("setting \"{}\": expected {} at character {}, found {}", text_, expected,
+        at_end() ? "the end" : "'" + printable(text_.substr(position_, 12), 12) + "'";
+    throw user_error("setting \"{}\": expected {} at character {}, found {}", shown_, expected,
                      position_ + 1, found);
   }
 
   std::string_view text_;
+  std::string shown_;  // in messages
   size_t position_ = 0;
+  int depth_ = 0;  // of mixtures
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ const BuiltIn& find_builtin(const std::string& name) {
     if (builtin.name == name) return builtin;
     names.push_back(builtin.name);
   }
-  throw user_error("'{}' is neither a file nor a built-in model{}; the models are {}", name,
-                   suggestion(name, names), fmt::join(names, ", "));
+  throw user_error("'{}' is neither a file nor a built-in model{}; the models are {}",
+                   printable(name), suggestion(name, names), fmt::join(names, ", "));
 }
 
 const Parameter& find_parameter(const BuiltIn& builtin, const std::string& name) {
@@ -25,8 +25,9 @@ const Parameter& find_parameter(const BuiltIn& builtin, const std::string& name)
     if (parameter.name == name) return parameter;
     names.push_back(parameter.name);
   }
-  if (names.empty()) throw user_error("{} takes no parameters, found '{}'", builtin.name, name);
-  throw user_error("{}: unknown parameter '{}'{}; it takes {}", builtin.name, name,
+  if (names.empty())
+    throw user_error("{} takes no parameters, found '{}'", builtin.name, printable(name));
+  throw user_error("{}: unknown parameter '{}'{}; it takes {}", builtin.name, printable(name),
                    suggestion(name, names), signature(builtin));
 }
 
@@ -61,7 +62,7 @@ std::pair<const BuiltIn&, Arguments> parse_builtin(const std::string& source) {
   std::map<std::string, double> values;
   for (const Parameter& parameter : builtin.parameters) values[parameter.name] = parameter.preset;
   if (open == text.npos) return {builtin, Arguments(values)};
-  if (!text.ends_with(')')) throw user_error("'{}': expected ')' at the end", text);
+  if (!text.ends_with(')')) throw user_error("'{}': expected ')' at the end", printable(text));
   std::string_view inside = trimmed(text.substr(open + 1, text.size() - open - 2));
   std::map<std::string, bool> given;
   while (!inside.empty()) {
@@ -69,15 +70,16 @@ std::pair<const BuiltIn&, Arguments> parse_builtin(const std::string& source) {
     const std::string_view pair = trimmed(inside.substr(0, comma));
     const size_t equals = pair.find('=');
     if (equals == pair.npos) {
-      throw user_error("{}: expected NAME=VALUE, found '{}'; it takes {}", builtin.name, pair,
-                       signature(builtin));
+      throw user_error("{}: expected NAME=VALUE, found '{}'; it takes {}", builtin.name,
+                       printable(pair), signature(builtin));
     }
     const Parameter& parameter =
         find_parameter(builtin, std::string(trimmed(pair.substr(0, equals))));
     const std::string_view number = trimmed(pair.substr(equals + 1));
     const auto value = to_number(number);
     if (!value) {
-      throw user_error("{}: {} is '{}', expected a number", builtin.name, parameter.name, number);
+      throw user_error("{}: {} is '{}', expected a number", builtin.name, parameter.name,
+                       printable(number));
     }
     check_value(builtin, parameter, number, *value);
     if (std::exchange(given[parameter.name], true)) {

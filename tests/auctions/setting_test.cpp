@@ -76,6 +76,20 @@ TEST(Setting, TellsMistakesInOneLine) {
   mentions("1x2 discrete(1:0.5)", "add up to 1");
   mentions("1x3 copula(-0.9) uniform(0,1)", "correlation");
   mentions("2x2 uniform(0,1);", "';'");
+  mentions("2x2\nunifrm(0,1)", "2x2\\x0aunifrm(0,1)");
+  mentions("VII\n", "did you mean");
+  mentions("V\n(1)", "V\\x0a(1)");
+}
+
+TEST(Setting, RefusesMixturesWithoutEnd) {
+  const auto nested = [](int depth) {
+    std::string text = "uniform(0,1)";
+    for (int i = 0; i < depth; ++i) text = "mix(1 " + text + ")";
+    return "1x2 " + text + " " + text;
+  };
+  EXPECT_EQ(setting(nested(20)).domain(0, 1).high, 1);
+  EXPECT_NE(message_of(nested(21)).find("at most 20 mixtures"), std::string::npos);
+  EXPECT_NE(message_of(nested(100'000)).find("at most 20 mixtures"), std::string::npos);
 }
 
 TEST(Setting, DrawsTheSameBitsForAnyThreadsAndSlices) {

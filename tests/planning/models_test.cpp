@@ -40,6 +40,10 @@ TEST(BuiltIns, EveryOneIsAModelWithAnEnd) {
 
 TEST(BuiltIns, ParametersAreChecked) {
   expect_user_error([] { make_builtin("mazze"); }, {"did you mean 'maze'?"});
+  expect_user_error([] { make_builtin("m\naze"); }, {"m\\x0aaze"});
+  expect_user_error([] { make_builtin("maze(ro\nws=3)"); }, {"ro\\x0aws"});
+  expect_user_error([] { make_builtin("maze(rows=\n3)"); }, {"\\x0a3"});
+  expect_user_error([] { make_builtin("maze(rows=3\n"); }, {"maze(rows=3\\x0a"});
   expect_user_error([] { make_builtin("maze(row=3)"); }, {"unknown parameter 'row'", "'rows'"});
   expect_user_error([] { make_builtin("maze(rows=four)"); }, {"rows is 'four'", "a number"});
   expect_user_error([] { make_builtin("maze(rows=7.5)"); }, {"rows is 7.5", "whole number"});
