@@ -18,7 +18,7 @@ endif()
 # agora_precompile(TARGET HEADER...): headers of others only, so that nothing of ours is hidden.
 function(agora_precompile target)
   list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE headers)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
@@ -26,7 +26,7 @@ add_library(agora_flags INTERFACE)
 target_compile_options(agora_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   # g++ 12 sees these, falsely, inside std::string.
-  $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
     -Wno-stringop-overread>
   # A shared library whose functions may still be inlined into each other.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>

@@ -7,5 +7,7 @@ agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/models agora::pla
                planning/builtin.h builtins)
 agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/planning/learning agora::planning Learner
                planning/learner.h learners)
-agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/auctions/mechanisms agora::auctions MechanismKind
-               auctions/mechanism.h mechanisms)
+if("auctions" IN_LIST AGORA_ROOMS)
+  agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/auctions/mechanisms agora::auctions MechanismKind
+                 auctions/mechanism.h mechanisms)
+endif()

@@ -93,8 +93,8 @@ void transpose_square(const Real* in, int64_t in_row, Real* out, int64_t out_row
   for (int round = 1; round < kLanes; round *= 2) {
 #pragma GCC unroll 8
     for (int i = 0; i < kLanes / 2; ++i) {
-      next[2 * i] = __builtin_shuffle(rows[i], rows[i + kLanes / 2], low);
-      next[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + kLanes / 2], high);
+      next[2 * i] = shuffle(rows[i], rows[i + kLanes / 2], low);
+      next[2 * i + 1] = shuffle(rows[i], rows[i + kLanes / 2], high);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) rows[i] = next[i];

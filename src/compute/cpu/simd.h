@@ -75,6 +75,21 @@ struct Vec {
   friend Mask operator!=(Vec a, Vec b) { return a.raw != b.raw; }
 };
 
+// Lanes of a followed by b, in that order.
+template <typename Type, typename Mask>
+inline Type shuffle(Type a, Type b, Mask order) {
+#ifdef __clang__
+  Type result{};
+  constexpr int kLanes = sizeof(Type) / sizeof(a[0]);
+  for (int i = 0; i < kLanes; ++i) {
+    result[i] = order[i] < kLanes ? a[order[i]] : b[order[i] - kLanes];
+  }
+  return result;
+#else
+  return __builtin_shuffle(a, b, order);
+#endif
+}
+
 template <typename T>
 inline Vec<T> select(typename Vec<T>::Mask mask, Vec<T> if_true, Vec<T> if_false) {
   return Vec<T>(mask ? if_true.raw : if_false.raw);

@@ -37,8 +37,8 @@ Vec<Real> sum_of_each(Vec<Real> (&sums)[Vec<Real>::kLanes]) {
   for (int half = kLanes / 2; half > 0; half /= 2) {
 #pragma GCC unroll 8
     for (int i = 0; i < half; ++i) {
-      sums[i] = Vec<Real>(__builtin_shuffle(sums[i].raw, sums[i + half].raw, low)) +
-                Vec<Real>(__builtin_shuffle(sums[i].raw, sums[i + half].raw, high));
+      sums[i] = Vec<Real>(shuffle(sums[i].raw, sums[i + half].raw, low)) +
+                Vec<Real>(shuffle(sums[i].raw, sums[i + half].raw, high));
     }
   }
   return sums[0];
