@@ -38,9 +38,10 @@ struct AuditOptions {
   int64_t regret_profiles = 1'000;  // for both tests of regret; 0 leaves them out
   int64_t symmetry_profiles = 200;  // for permutations; 0 leaves them out
   bool thesis_test = true, strong_test = true;
-  int starts = 100;  // the thesis's test: starts from the law of values,
-  int steps = 300;   // steps of Adam
-  double rate = 0.001;
+  int starts = 100;           // the thesis's test: starts from the law of values,
+  int steps = 300;            // steps of Adam
+  double rate = 0.001;        // of the domain,
+  bool printed_step = false;  // or as it is printed in the thesis, whatever the domain
   uint64_t seed = 0;
 };
 
@@ -49,6 +50,7 @@ struct RegretTest {
   double mean = 0;  // over profiles and bidders
   double p99 = 0, max = 0;
   std::vector<double> per_bidder;  // means
+  std::vector<double> gains;       // (profiles, bidders)
   // Where the largest gain was found.
   int64_t worst_profile = 0;
   int worst_bidder = 0;

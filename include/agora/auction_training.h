@@ -53,6 +53,7 @@ class Trainer {
  public:
   virtual ~Trainer() = default;
   virtual int64_t iteration() const = 0;
+  // An exception, Interrupted among them, leaves it as it was after the last whole iteration.
   virtual void advance(int64_t iterations) = 0;
   virtual TrainingNumbers numbers() = 0;                     // since the last call
   virtual std::unique_ptr<Mechanism> mechanism() const = 0;  // as learned so far

@@ -16,7 +16,7 @@ class UserError : public Error {
   using Error::Error;
 };
 
-// SIGINT or SIGTERM, thrown after everything was saved: exit status 128 + signal.
+// SIGINT, SIGTERM or SIGHUP, thrown after everything was saved: exit status 128 + signal.
 class Interrupted : public Error {
  public:
   explicit Interrupted(int signal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -10,7 +11,9 @@
 namespace agora::auctions {
 namespace {
 
-constexpr int64_t kSlice = 1024;  // profiles at a time
+constexpr int64_t kSlice = 1024;  // profiles at a time,
+constexpr int64_t kPartsAtOnce = 4096;
+constexpr int64_t kCells = int64_t{1} << 22;  // fewer where these hold more values
 
 struct Sums {
   double revenue = 0, revenue_squares = 0, welfare = 0, sold = 0, worst = 0;
@@ -28,15 +31,21 @@ Evaluation evaluate(const Mechanism& mechanism, const Setting& setting,
   }
   int64_t profiles = options.profiles;
   if (setting.held_out() > 0) profiles = std::min(profiles, setting.held_out());
-  const int64_t parts = (profiles + kSlice - 1) / kSlice;
-  std::vector<Sums> sums(parts);
-  default_pool().run(parts, [&](int64_t part) {
-    const int64_t first = part * kSlice, count = std::min(profiles - first, kSlice);
+  const int64_t slice = std::clamp<int64_t>(kCells / (int64_t{n} * m), 1, kSlice);
+  const int64_t parts = (profiles + slice - 1) / slice;
+  Evaluation result;
+  result.profiles = profiles;
+  result.utility.assign(n, 0.0);
+  result.payment.assign(n, 0.0);
+  const auto total = static_cast<double>(profiles);
+  double squares = 0.0;
+  std::vector<Sums> sums;
+  const auto measure = [&](int64_t part, Sums& own) {
+    const int64_t first = part * slice, count = std::min(profiles - first, slice);
     std::vector<double> values(count * n * m), allocation(count * n * m), payments(count * n);
     setting.sample_held_out(options.seed, kEvaluationStream, options.first + first, count,
                             values.data());
-    mechanism.run(count, n, m, values.data(), allocation.data(), payments.data());
-    Sums& own = sums[part];
+    run_checked(mechanism, count, n, m, values.data(), allocation.data(), payments.data());
     own.utility.assign(n, 0.0);
     own.payment.assign(n, 0.0);
     for (int64_t k = 0; k < count; ++k) {
@@ -58,26 +67,36 @@ Evaluation evaluate(const Mechanism& mechanism, const Setting& setting,
       own.revenue += revenue;
       own.revenue_squares += revenue * revenue;
     }
-  });
-  Evaluation result;
-  result.profiles = profiles;
-  result.utility.assign(n, 0.0);
-  result.payment.assign(n, 0.0);
-  const auto total = static_cast<double>(profiles);
-  double squares = 0.0;
-  for (const Sums& own : sums) {
-    result.revenue += own.revenue / total;
-    squares += own.revenue_squares / total;
-    result.welfare += own.welfare / total;
-    result.sale_rate += own.sold / (total * m);
-    result.ir_violation = std::max(result.ir_violation, own.worst);
-    for (int i = 0; i < n; ++i) {
-      result.utility[i] += own.utility[i] / total;
-      result.payment[i] += own.payment[i] / total;
+  };
+  for (int64_t begin = 0; begin < parts; begin += kPartsAtOnce) {
+    sums.assign(std::min(parts - begin, kPartsAtOnce), Sums());
+    default_pool().run(static_cast<int64_t>(sums.size()),
+                       [&](int64_t part) { measure(begin + part, sums[part]); });
+    for (const Sums& own : sums) {
+      result.revenue += own.revenue / total;
+      squares += own.revenue_squares / total;
+      result.welfare += own.welfare / total;
+      result.sale_rate += own.sold / (total * m);
+      result.ir_violation = std::max(result.ir_violation, own.worst);
+      for (int i = 0; i < n; ++i) {
+        result.utility[i] += own.utility[i] / total;
+        result.payment[i] += own.payment[i] / total;
+      }
     }
   }
   const double variance = std::max(0.0, squares - result.revenue * result.revenue);
   result.revenue_error = profiles > 1 ? std::sqrt(variance / (total - 1.0)) : 0.0;
+  const std::pair<const char*, double> numbers[] = {
+      {"revenue", result.revenue},
+      {"revenue's standard error", result.revenue_error},
+      {"welfare", result.welfare},
+      {"sale rate", result.sale_rate},
+      {"IR violation", result.ir_violation}};
+  for (const auto& [what, value] : numbers) {
+    if (std::isfinite(value)) continue;
+    throw user_error("{} on setting \"{}\": the {} is not finite", mechanism.name(), setting.text(),
+                     what);
+  }
   return result;
 }
 

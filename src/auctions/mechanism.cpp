@@ -1,14 +1,25 @@
 #include "auctions/mechanism.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
 namespace {
 
 constexpr int64_t kProfilesPerPart = 1024;
+
+bool all_finite(const double* values, int64_t count) {
+  bool finite = true;
+  for (int64_t k = 0; k < count; ++k) {
+    finite &= std::abs(values[k]) <= std::numeric_limits<double>::max();
+  }
+  return finite;
+}
 
 }  // namespace
 
@@ -25,8 +36,40 @@ void FixedMechanism::run(int64_t profiles, int n, int m, const double* bids, dou
   std::fill(allocation, allocation + profiles * size, 0.0);
   std::fill(payments, payments + profiles * n, 0.0);
   for (int64_t k = 0; k < profiles; ++k) {
+    throw_if_stopped();
     run_profile(bids + k * size, allocation + k * size, payments + k * n);
   }
+}
+
+void check_memory(const char* option, int64_t profiles, const Setting& setting) {
+  constexpr double kMost = 4e9;
+  const double bytes = 8.0 * static_cast<double>(profiles) * setting.bidders() * setting.items();
+  if (bytes <= kMost) return;
+  throw user_error("{}: {} profiles of {}x{} take {:.2g} GB, at most {:.2g}", option, profiles,
+                   setting.bidders(), setting.items(), bytes / 1e9, kMost / 1e9);
+}
+
+std::unique_ptr<Mechanism> make_mechanism(const MechanismKind& kind, Parameters parameters) {
+  const double largest =
+      kind.network ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+  for (const auto& [name, tensor] : parameters.tensors) {
+    for (const double value : tensor.values) {
+      if (std::abs(value) <= largest) continue;
+      throw user_error("mechanism '{}': tensor '{}' holds {}, expected finite numbers{}",
+                       parameters.mechanism, name, std::isnan(value) ? std::abs(value) : value,
+                       std::isfinite(value) ? fmt::format(" up to {:.4g}", largest) : "");
+    }
+  }
+  return kind.make(std::move(parameters));
+}
+
+void run_checked(const Mechanism& mechanism, int64_t profiles, int bidders, int items,
+                 const double* bids, double* allocation, double* payments) {
+  mechanism.run(profiles, bidders, items, bids, allocation, payments);
+  const bool paid = all_finite(payments, profiles * bidders);
+  if (paid && all_finite(allocation, profiles * bidders * items)) return;
+  throw user_error("{} gives {} that are not finite: its parameters are too large",
+                   mechanism.name(), paid ? "allocations" : "payments");
 }
 
 void run_parallel(const Mechanism& mechanism, int64_t profiles, int bidders, int items,
@@ -36,8 +79,8 @@ void run_parallel(const Mechanism& mechanism, int64_t profiles, int bidders, int
   default_pool().run(parts, [&](int64_t part) {
     const int64_t begin = part * kProfilesPerPart;
     const int64_t count = std::min(profiles - begin, kProfilesPerPart);
-    mechanism.run(count, bidders, items, bids + begin * size, allocation + begin * size,
-                  payments + begin * bidders);
+    run_checked(mechanism, count, bidders, items, bids + begin * size, allocation + begin * size,
+                payments + begin * bidders);
   });
 }
 
@@ -72,7 +115,12 @@ std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,
   if (const std::string why = kind.refusal(setting); !why.empty()) {
     throw user_error("{} cannot take setting \"{}\": {}", name, setting.text(), why);
   }
-  return kind.make(kind.design(setting, options));
+  Parameters parameters = kind.design(setting, options);
+  try {
+    return make_mechanism(kind, std::move(parameters));
+  } catch (const UserError& error) {
+    throw user_error("setting \"{}\": {}", setting.text(), error.what());
+  }
 }
 
 Parameters parameters_for(std::string_view mechanism, const Setting& setting) {

@@ -38,6 +38,13 @@ Parameters parameters_for(std::string_view mechanism, const Setting& setting);
 const Parameters::Tensor& tensor(const Parameters& parameters, const std::string& name,
                                  const std::vector<int64_t>& shape);
 
+// What the kind makes of them. A number that is not finite, or of a network too large for single
+// precision, is the user's mistake: it would run through every outcome without a word.
+std::unique_ptr<Mechanism> make_mechanism(const MechanismKind& kind, Parameters parameters);
+
+// Values of so many profiles must fit into memory: one line that names the option otherwise.
+void check_memory(const char* option, int64_t profiles, const Setting& setting);
+
 // Whether save() could take it; for those who would save after hours of work.
 void check_file_name(const std::string& file);
 
@@ -60,7 +67,10 @@ class FixedMechanism : public Mechanism {
   Parameters parameters_;
 };
 
-// Bids (profiles, n, m) of any size on the program's threads, in fixed slices.
+// mechanism.run(), whose outcomes must be finite; parameters can be so large that they are not.
+void run_checked(const Mechanism& mechanism, int64_t profiles, int bidders, int items,
+                 const double* bids, double* allocation, double* payments);
+// The same for bids (profiles, n, m) of any size on the program's threads, in fixed slices.
 void run_parallel(const Mechanism& mechanism, int64_t profiles, int bidders, int items,
                   const double* bids, double* allocation, double* payments);
 

@@ -17,14 +17,30 @@ using namespace compute;
 
 namespace {
 
-constexpr int64_t kRowsPerRun = 256;
+constexpr int64_t kRowsPerRun = 256, kFewestRows = 16;
+constexpr int64_t kCells = int64_t{1} << 20;  // bids of a run
+constexpr double kMostBytes = 2e9;            // of a run's smallest piece
 constexpr double kUsualQuantile = 0.95;
+
+// Rows of a run: fewer of larger profiles. One that could not fit is the user's mistake.
+int64_t rows_per_run(const Parameters& parameters, const Architecture& architecture) {
+  const int64_t size = int64_t{architecture.bidders} * architecture.items;
+  const double bytes = 32.0 * kFewestRows * static_cast<double>(size) * architecture.width;
+  if (bytes > kMostBytes) {
+    throw user_error("{} of width {} takes about {:.3g} GB in {}x{}, at most {:.3g}",
+                     parameters.mechanism, architecture.width, bytes / 1e9, architecture.bidders,
+                     architecture.items, kMostBytes / 1e9);
+  }
+  return std::clamp(kCells / size, kFewestRows, kRowsPerRun);
+}
 
 // A network compiled for one size. It serves one thread at a time.
 class Engine {
  public:
   Engine(const NetworkKind& kind, const Architecture& architecture, const Parameters& parameters)
-      : n_(architecture.bidders), m_(architecture.items) {
+      : n_(architecture.bidders),
+        m_(architecture.items),
+        rows_(kind.any_size ? rows_per_run(parameters, architecture) : kRowsPerRun) {
     const Network network = kind.record(graph_, architecture);
     const Tensors weights = graph_.parameters();
 
@@ -52,12 +68,14 @@ class Engine {
     }
   }
 
+  int64_t rows() const { return rows_; }  // at most, of a call
+
   void decide(int64_t rows, const double* bids, double* allocation, double* fraction) {
     if (!forward_) {
       forward_.emplace(
           graph_, *variables_,
           Task{{{"allocation", decision_.allocation}, {"fraction", decision_.fraction}}, {}},
-          CompileOptions{.rows = kRowsPerRun});
+          CompileOptions{.rows = rows_});
     }
     forward_->set("bids", span(bids, rows * n_ * m_));
     forward_->run();
@@ -69,7 +87,7 @@ class Engine {
                      double* utility, double* slope) {
     if (!backward_) {
       backward_.emplace(graph_, *variables_, Task{{{"utility", utility_}, {"slope", slope_}}, {}},
-                        CompileOptions{.rows = kRowsPerRun});
+                        CompileOptions{.rows = rows_});
     }
     own_.assign(n_, 0.0);
     own_[bidder] = 1.0;
@@ -95,7 +113,7 @@ class Engine {
     return {data, static_cast<size_t>(count)};
   }
 
-  int64_t n_, m_;
+  int64_t n_, m_, rows_;
   Graph graph_;
   Decision decision_;
   Tensor utility_, slope_;
@@ -126,8 +144,8 @@ class NetworkMechanism : public Mechanism {
            double* payments) const override {
     const Borrowed engine(*this, n, m);
     const int64_t size = int64_t{n} * m;
-    for (int64_t first = 0; first < profiles; first += kRowsPerRun) {
-      const int64_t rows = std::min(kRowsPerRun, profiles - first);
+    for (int64_t first = 0; first < profiles; first += engine->rows()) {
+      const int64_t rows = std::min(engine->rows(), profiles - first);
       double* shares = allocation + first * size;
       double* paid = payments + first * n;
       engine->decide(rows, bids + first * size, shares, paid);
@@ -142,8 +160,8 @@ class NetworkMechanism : public Mechanism {
                         const double* bids, double* utility, double* gradient) const override {
     const Borrowed engine(*this, n, m);
     const int64_t size = int64_t{n} * m;
-    for (int64_t first = 0; first < profiles; first += kRowsPerRun) {
-      const int64_t rows = std::min(kRowsPerRun, profiles - first);
+    for (int64_t first = 0; first < profiles; first += engine->rows()) {
+      const int64_t rows = std::min(engine->rows(), profiles - first);
       engine->differentiate(rows, bidder, values + first * m, bids + first * size, utility + first,
                             gradient + first * m);
     }
@@ -266,9 +284,13 @@ Architecture architecture_of(const NetworkKind& kind, const Parameters& paramete
   };
   int layers = 0;
   while (layer(layers) != parameters.tensors.end()) ++layers;
-  if (layers < 2 || layer(0)->second.shape.size() != 2) {
-    throw user_error("a {} needs tensors '{}' and at least one more layer", parameters.mechanism,
-                     fmt::format(fmt::runtime(kind.layers), 0));
+  const int64_t inputs = kind.any_size ? 1 : int64_t{result.bidders} * result.items;
+  const bool first = layers >= 2 && layer(0)->second.shape.size() == 2 &&
+                     layer(0)->second.shape[0] == inputs && layer(0)->second.shape[1] > 0;
+  if (!first) {
+    throw user_error("a {} of {}x{} needs a tensor '{}' of {} rows and at least one more layer",
+                     parameters.mechanism, result.bidders, result.items,
+                     fmt::format(fmt::runtime(kind.layers), 0), inputs);
   }
   result.hidden = layers - 1;
   result.width = static_cast<int>(layer(0)->second.shape[1]);
@@ -325,7 +347,7 @@ std::unique_ptr<Mechanism> untrained(const MechanismKind& kind, const Setting& s
     parameters.tensors[weight.node().name] = {{weight.shape().begin(), weight.shape().end()},
                                               variables.get(weight.node().name)};
   }
-  return kind.make(std::move(parameters));
+  return make_mechanism(kind, std::move(parameters));
 }
 
 }  // namespace agora::auctions

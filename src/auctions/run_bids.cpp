@@ -223,6 +223,10 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
                      source.items);
   }
   const int n = source.bidders, m = source.items;
+  if (!mechanism.accepts(n, m)) {
+    throw user_error("{} is for {}x{}, the bids are {}x{}", mechanism.name(), mechanism.bidders(),
+                     mechanism.items(), n, m);
+  }
   Reading reading(source, options.domain);
   Batch written, current, next;
   reading.fill(current);
@@ -233,8 +237,8 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
   RunSummary summary;
   const auto run_slice = [&](int64_t slice) {
     const int64_t begin = slice * kSlice, end = std::min(begin + kSlice, current.size());
-    mechanism.run(end - begin, n, m, current.bids.data() + begin * n * m,
-                  current.allocation.data() + begin * n * m, current.payments.data() + begin * n);
+    run_checked(mechanism, end - begin, n, m, current.bids.data() + begin * n * m,
+                current.allocation.data() + begin * n * m, current.payments.data() + begin * n);
     if (options.draw) draw(current, begin, end, n, m, *options.draw);
     files.format(current, begin, end, current.rows[slice]);
   };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
@@ -35,6 +36,7 @@ template <typename Body>
 void for_slices(int64_t count, Body body) {
   const int64_t parts = (count + kProfilesPerPart - 1) / kProfilesPerPart;
   default_pool().run(parts, [&](int64_t part) {
+    throw_if_stopped();
     body(part * kProfilesPerPart, std::min(count, (part + 1) * kProfilesPerPart));
   });
 }

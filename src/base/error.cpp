@@ -23,9 +23,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Interrupted::Interrupted(int signal)
-    : Error(fmt::format("interrupted by signal {}", signal)), signal_(signal) {}
-
 void check_failed(const char* file, int line, const char* condition, const std::string& message) {
   throw Error(fmt::format("{}:{}: {} does not hold{}{}", file, line, condition,
                           message.empty() ? "" : ": ", message));

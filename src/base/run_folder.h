@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -47,6 +48,8 @@ class RunFolder {
 
   std::optional<Checkpoint> latest() const;  // null before the first save()
   void save(int64_t step, std::vector<StoredTensor> tensors, const Json& extra = nullptr);
+  // Whether a loop should save now: the last time was ten seconds ago, or a stop is asked for.
+  bool save_is_due() const;
   void keep_last(int checkpoints) { kept_ = checkpoints; }  // 3 unless told
 
   MetricsSink& metrics();
@@ -61,12 +64,14 @@ class RunFolder {
   void lock();
   void load();
   void remove_old_checkpoints() const;
+  void note_checkpoint() const;  // for whoever is interrupted
 
   std::filesystem::path path_;
   Json settings_;
   Json state_;  // of the last save; null before
   std::unique_ptr<MetricsCsv> metrics_;
   std::map<std::string, std::unique_ptr<AppendFile>> logs_;
+  std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
   int kept_ = 3;
   int lock_ = -1;
 };

@@ -1,6 +1,8 @@
 #include "base/signals.h"
 
 #include <csignal>
+#include <mutex>
+#include <utility>
 
 #include "base/error.h"
 
@@ -9,12 +11,22 @@ namespace {
 
 volatile std::sig_atomic_t received = 0;
 
+std::mutex saved_mutex;
+std::string saved;  // "" if nothing was
+
+std::string what_was_saved() {
+  const std::lock_guard lock(saved_mutex);
+  return saved.empty() ? "nothing was saved" : saved;
+}
+
 extern "C" void on_signal(int signal) {
   received = signal;
   struct sigaction action {};
   action.sa_handler = SIG_DFL;  // the next one kills
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace
@@ -23,7 +35,7 @@ void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // keeps nohup's wish
@@ -34,6 +46,15 @@ bool stop_requested() { return received != 0; }
 
 void throw_if_stopped() {
   if (received != 0) throw Interrupted(received);
+}
+
+Interrupted::Interrupted(int signal)
+    : Error(fmt::format("interrupted by signal {}; {}", signal, what_was_saved())),
+      signal_(signal) {}
+
+void note_saved(std::string what) {
+  const std::lock_guard lock(saved_mutex);
+  saved = std::move(what);
 }
 
 void request_stop(int signal) { received = signal; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+
 namespace agora {
 
 std::string printable(std::string_view text, size_t longest) {

@@ -7,6 +7,7 @@
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "base/progress.h"
 
 namespace agora::cli {
 
@@ -32,13 +33,13 @@ const auctions::Setting& Market::read() {
   known_ = auctions::setting_from_values(values);
   const auctions::ValueTable& table = *known_->laws().table;
   if (table.design == table.held_out) {
-    fmt::print(stderr,
-               "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "
-               "same ones\n",
-               values, known_->held_out());
+    tell(
+        "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "
+        "same ones\n",
+        values, known_->held_out());
   } else if (known_->held_out() < 10) {
-    fmt::print(stderr, "agora: warning: {}: only {} profiles are held out to judge on\n", values,
-               known_->held_out());
+    tell("agora: warning: {}: only {} profiles are held out to judge on\n", values,
+         known_->held_out());
   }
   return *known_;
 }
@@ -69,6 +70,20 @@ void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t le
                      (least_searched == 0 ? "; 0: none" : ""))
       ->check(CLI::Range(least_searched, int64_t{1} << 30))
       ->capture_default_str();
+}
+
+auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditOptions& options,
+                                     const auctions::Setting& setting, const Common& common) {
+  auctions::AuditOptions how = auctions::affordable(options, setting);
+  const auto given = [&](const char* name) {
+    const CLI::Option* option = app.get_option_no_throw(name);
+    return option != nullptr && option->count() > 0;
+  };
+  if (given("--profiles")) how.profiles = options.profiles;
+  if (given("--regret-profiles")) how.regret_profiles = options.regret_profiles;
+  if (given("--symmetry-profiles")) how.symmetry_profiles = options.symmetry_profiles;
+  how.seed = common.seed;
+  return how;
 }
 
 std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
@@ -138,7 +153,8 @@ void print_regret(const char* name, const RegretTest& test, double revenue, int 
 }  // namespace
 
 void print_audit(const Common& common, const auctions::Mechanism& mechanism,
-                 const auctions::Setting& setting, const Audit& audit) {
+                 const auctions::Setting& setting, const Audit& audit,
+                 const std::string& untested) {
   if (common.json) return print_json(audit_json(mechanism, setting, audit));
   fmt::print("{} on {}, {} profiles\n", mechanism.name(), setting.text(), audit.truth.profiles);
   fmt::print("  {:<18} {:.6g} (standard error {:.2g})\n", "revenue", audit.truth.revenue,
@@ -149,6 +165,7 @@ void print_audit(const Common& common, const auctions::Mechanism& mechanism,
   if (audit.strong) {
     print_regret("regret, strong", *audit.strong, audit.truth.revenue, setting.bidders());
   }
+  if (!untested.empty()) fmt::print("  {:<18} {}\n", "regret", untested);
   if (audit.grid) {
     fmt::print("  {:<18} {:.3g} on {} points per item", "regret, grid", audit.grid->largest_gain,
                audit.grid->points);

@@ -26,6 +26,9 @@ std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app);
 
 // How many profiles a mechanism is measured on, and in how many of them lies are searched.
 void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched);
+// The options as given; those not given are as much as the setting affords.
+auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditOptions& options,
+                                     const auctions::Setting& setting, const Common& common);
 
 // A mechanism file, or the name of one that is computed for the setting on the spot.
 std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
@@ -35,10 +38,12 @@ std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mec
 // The market as given, or else the setting a mechanism was made for.
 auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& market);
 
-// What auction eval, audit, exact and train print: DESIGN's JSON form, or a table.
+// What auction eval, audit, exact and train print: DESIGN's JSON form, or a table. `untested` says
+// why nobody looked for lies.
 nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,
                                   const auctions::Setting& setting, const auctions::Audit& audit);
 void print_audit(const Common& common, const auctions::Mechanism& mechanism,
-                 const auctions::Setting& setting, const auctions::Audit& audit);
+                 const auctions::Setting& setting, const auctions::Audit& audit,
+                 const std::string& untested = "");
 
 }  // namespace agora::cli

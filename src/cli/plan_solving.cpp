@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/signals.h"
 #include "planning/solver.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 void print_warnings(const planning::Solution& solution) {
   for (const std::string& warning : solution.warnings) {
-    fmt::print(stderr, "agora: warning: {}\n", warning);
+    tell("agora: warning: {}\n", warning);
   }
 }
 

@@ -27,6 +27,8 @@ struct Verb {
   std::string name;     // "plan solve": a group and a verb, or one word
   std::string summary;  // one line, for listings
   std::string example;  // a whole command line that works in an empty folder; a test runs it
+  // Of a verb whose work is a run: its options that name files to write.
+  std::vector<std::string> outputs = {};
   // Declares the verb's own options on `app` and returns what to do once they are parsed.
   // A verb whose work is a run takes --run FOLDER and goes on from what it finds there.
   std::function<std::function<void(const Common&)>(CLI::App& app)> declare;

@@ -61,7 +61,7 @@ class Program {
   void set(std::string_view input, double value);  // a shared scalar
 
   // A non-finite scalar output is an error that names the first non-finite node; the variables
-  // keep the values they had before the run.
+  // keep the values they had before the run, as they do when a signal ends it (Interrupted).
   void run();
 
   double scalar(std::string_view output) const;

@@ -27,6 +27,8 @@ const Format& find_format(const std::string& name, const std::filesystem::path& 
 
 // A source that names a file, whether it exists or not; the others are built-in models.
 bool looks_like_file(const std::string& source);
+// An error if rules of maps are given for something else, where they would do nothing.
+void refuse_map_rules(const std::string& source, const LoadOptions& options);
 
 // The same with the place in front: "file:line: MESSAGE".
 UserError at_line(const std::filesystem::path& file, const ModelError& error);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
 
 #include "base/error.h"
 #include "planning/backward.h"
+#include "planning/best_paths.h"
 #include "planning/parts.h"
 
 namespace agora::planning {
@@ -14,39 +14,17 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
+// Where steps gain: values rise until none is left to raise.
 class Search {
  public:
-  Search(const Model& model, LimitPaths& paths)
-      : model_(model), backward_(model), paths_(paths), through_(states(), kNone) {
-    paths_.value.assign(states(), -INFINITY);
-    paths_.rounding.assign(states(), 0.0);
-    for (const auto& [s, reward] : model.terminals()) paths_.value[index(s)] = reward;
+  Search(const Model& model, std::vector<double>& value)
+      : model_(model), backward_(model), value_(value), through_(states(), kNone) {
+    value.assign(states(), -INFINITY);
+    for (const auto& [s, reward] : model.terminals()) value[index(s)] = reward;
   }
 
-  // Dijkstra's algorithm: where no step gains, the largest value that waits is final.
-  void settle_in_order() {
-    std::priority_queue<std::pair<double, State>> queue;
-    for (const Terminal& end : model_.terminals()) queue.emplace(end.reward, -end.state);
-    std::vector<char> settled(states(), 0);
-    std::vector<int32_t> rank(states(), -1);
-    int32_t count = 0;
-    Watch watch;
-    while (!queue.empty()) {
-      watch();
-      const State next = -queue.top().second;
-      queue.pop();
-      if (settled[index(next)]) continue;
-      settled[index(next)] = 1;
-      rank[index(next)] = count++;
-      raise_before(next, [&](State s) {
-        if (!settled[index(s)]) queue.emplace(paths_.value[index(s)], -s);
-      });
-    }
-    if (model_.rewards().max() < 0.0) paths_.rank = std::move(rank);
-  }
-
-  // States are looked at again until no value rises.
-  void correct_labels() {
+  // States are looked at again until no value rises. Returns the steps taken.
+  std::vector<State> correct_labels() {
     std::vector<State> queue, next_queue;
     std::vector<char> waits(states(), 0);
     for (const Terminal& end : model_.terminals()) queue.push_back(end.state);
@@ -66,7 +44,7 @@ class Search {
       refuse_gaining_loops();
     }
     refuse_gaining_stays();
-    bound_rounding();
+    return std::move(through_);
   }
 
  private:
@@ -80,18 +58,13 @@ class Search {
         if (!model_.has(s, a)) continue;
         const auto t = model_.transition(s, a, 0);
         if (t.next != next) continue;
-        const double offer = t.reward + paths_.value[index(next)];
-        if (!(offer > paths_.value[index(s)])) continue;
-        paths_.value[index(s)] = offer;
-        paths_.rounding[index(s)] = rounding_of(offer, t.reward, next);
+        const double offer = t.reward + value_[index(next)];
+        if (!(offer > value_[index(s)])) continue;
+        value_[index(s)] = offer;
         through_[index(s)] = next;
         raised(s);
       }
     });
-  }
-
-  double rounding_of(double value, double reward, State next) const {
-    return paths_.rounding[index(next)] + kEpsilon * (std::abs(value) + std::abs(reward));
   }
 
   // A loop among the steps that values were taken over by last gains.
@@ -110,7 +83,7 @@ class Search {
   void refuse_gaining_stays() const {
     for (State s = 0; s < model_.states(); ++s) {
       for (Action a = 0; a < model_.actions(); ++a) {
-        if (paths_.value[index(s)] == -INFINITY || !model_.has(s, a)) continue;
+        if (value_[index(s)] == -INFINITY || !model_.has(s, a)) continue;
         const auto t = model_.transition(s, a, 0);
         if (t.next == s && t.reward > 0.0) refuse(s);
       }
@@ -123,31 +96,34 @@ class Search {
         model_.state_name(s));
   }
 
-  // Again along the steps that were kept, since labels may have moved after they were used.
-  void bound_rounding() {
-    std::vector<State> chain;
-    std::vector<char> done(states(), 0);
-    for (const Terminal& end : model_.terminals()) done[index(end.state)] = 1;
-    for (State s = 0; s < model_.states(); ++s) {
-      chain.clear();
-      for (State at = s; at != kNone && !done[index(at)]; at = through_[index(at)]) {
-        chain.push_back(at);
-      }
-      for (; !chain.empty(); chain.pop_back()) {
-        const State at = chain.back(), next = through_[index(at)];
-        done[index(at)] = 1;
-        if (next == kNone) continue;
-        const double value = paths_.value[index(at)];
-        paths_.rounding[index(at)] = rounding_of(value, value - paths_.value[index(next)], next);
-      }
-    }
-  }
-
   const Model& model_;
   Backward backward_;
-  LimitPaths& paths_;
+  std::vector<double>& value_;
   std::vector<State> through_;  // (states) the next state on the best path found
 };
+
+// What rounding may have done to each value, along one best path: `through` is its next state.
+std::vector<double> rounding_along(const Model& model, const std::vector<double>& value,
+                                   const std::vector<State>& through) {
+  std::vector<double> rounding(value.size(), 0.0);
+  std::vector<char> done(value.size(), 0);
+  std::vector<State> chain;
+  for (State s = 0; s < model.states(); ++s) {
+    for (State at = s; at != kNone && !done[static_cast<size_t>(at)];
+         at = through[static_cast<size_t>(at)]) {
+      chain.push_back(at);
+      done[static_cast<size_t>(at)] = 1;
+    }
+    for (; !chain.empty(); chain.pop_back()) {
+      const size_t at = static_cast<size_t>(chain.back());
+      if (through[at] == kNone) continue;
+      const size_t next = static_cast<size_t>(through[at]);
+      rounding[at] =
+          rounding[next] + kEpsilon * (std::abs(value[at]) + std::abs(value[at] - value[next]));
+    }
+  }
+  return rounding;
+}
 
 // States so that best steps lead to earlier ones; empty if there is no such order.
 std::vector<State> order_of(const Model& model, const LimitPaths& paths) {
@@ -196,12 +172,25 @@ bool LimitPaths::is_best(const Model& model, State s, Action a) const {
 LimitPaths limit_paths(const Model& model) {
   CHECK(model.is_deterministic(), "best paths of a stochastic model");
   LimitPaths paths;
-  Search search(model, paths);
-  if (model.rewards().max() <= 0.0) {
-    search.settle_in_order();
+  std::vector<State> through;
+  if (has_best_paths(model)) {
+    BestPaths best = best_paths(model);
+    through.assign(best.value.size(), kNone);
+    for (State s = 0; s < model.states(); ++s) {
+      const Action a = best.action[static_cast<size_t>(s)];
+      if (a != kNone) through[static_cast<size_t>(s)] = model.transition(s, a, 0).next;
+    }
+    if (model.rewards().max() < 0.0) {
+      paths.rank.assign(best.value.size(), -1);
+      for (size_t k = 0; k < best.order.size(); ++k) {
+        paths.rank[static_cast<size_t>(best.order[k])] = static_cast<int32_t>(k);
+      }
+    }
+    paths.value = std::move(best.value);
   } else {
-    search.correct_labels();
+    through = Search(model, paths.value).correct_labels();
   }
+  paths.rounding = rounding_along(model, paths.value, through);
   paths.order = order_of(model, paths);
   return paths;
 }

@@ -5,7 +5,8 @@
 
 namespace agora::planning {
 
-// The paths of largest total reward from every state of a deterministic model to an end.
+// All paths of largest total reward from every state of a deterministic model to an end: what is
+// left of Z as beta goes to infinity.
 struct LimitPaths {
   std::vector<double> value;     // (states) -infinity: no end in reach
   std::vector<double> rounding;  // (states) what rounding may have done to `value`

@@ -103,7 +103,16 @@ UserError at_line(const std::filesystem::path& file, const ModelError& error) {
   return user_error("{}: {}{}", place, error.what(), other);
 }
 
+void refuse_map_rules(const std::string& source, const LoadOptions& options) {
+  if (options.grid == GridRules{}) return;
+  if (looks_like_file(source) && find_format(options.format, source).name == "map") return;
+  throw user_error(
+      "{}: rewards of steps, goals and pits and the slip are rules of map files; this is none",
+      source);
+}
+
 Model load(const std::string& source, const LoadOptions& options) {
+  refuse_map_rules(source, options);
   const auto read = [&] {
     if (!looks_like_file(source)) return make_builtin(source);
     try {

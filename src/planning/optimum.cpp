@@ -87,7 +87,7 @@ double greedy_policy(const ValueProblem& problem, const std::vector<double>& val
             const Best best = best_action(rows, s, value.data());
             policy.greedy[static_cast<size_t>(s)] = best.action;
             const double off = std::abs(best.value - value[static_cast<size_t>(s)]);
-            most = off <= most ? most : off;
+            most = larger(most, off);
           }
           return most;
         });

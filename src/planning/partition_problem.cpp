@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
 #include "planning/partition.h"
 
 namespace agora::planning {
@@ -15,12 +14,6 @@ PartitionProblem::PartitionProblem(const Model& model_in, double beta_in, double
   if (std::isinf(beta)) {
     set_limit_weights();
     return;
-  }
-  double largest = std::max(std::abs(model.rewards().min()), std::abs(model.rewards().max()));
-  for (const Terminal& end : model.terminals()) largest = std::max(largest, std::abs(end.reward));
-  // A path's exponent must not overflow either.
-  if (!(beta * largest * model.states() < 1e300)) {
-    throw user_error("beta times a reward of size {:.3g} is beyond what log Z can hold", largest);
   }
   for (const Terminal& end : model.terminals()) weights.end.push_back(beta * end.reward);
   const bool same_ends = std::all_of(weights.end.begin(), weights.end.end(),

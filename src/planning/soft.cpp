@@ -88,7 +88,7 @@ double soft_residual(const SoftProblem& problem, const std::vector<double>& log_
           const State s = problem.order[static_cast<size_t>(k)];
           const double off =
               std::abs(soft_backup(problem, s, log_z, q) - log_z[static_cast<size_t>(s)]);
-          most = off <= most ? most : off;
+          most = larger(most, off);
         }
         return most;
       });

@@ -11,8 +11,7 @@
 namespace agora::planning {
 namespace {
 
-// Sums of a few thousand of these are still numbers.
-constexpr double kLargestReward = 1e300;
+constexpr double kLargestSum = 1e300;  // of rewards, one for every state
 
 double largest_reward(const Model& model) {
   double most = std::max(std::abs(model.rewards().min()), std::abs(model.rewards().max()));
@@ -24,9 +23,9 @@ void check_model(const Model& model, const Solver& solver, const SolveOptions& o
   const bool weighs = solver.answer == Solver::Answer::kPartitionFunction ||
                       solver.answer == Solver::Answer::kSoftValue;
   const double beta = weighs && std::isfinite(options.beta) ? std::max(1.0, options.beta) : 1.0;
-  if (const double most = largest_reward(model); !(beta * most <= kLargestReward)) {
-    throw user_error("rewards of {:.3g}{} are too large to be added up; at most {} can be", most,
-                     beta > 1.0 ? fmt::format(" times beta = {}", beta) : "", kLargestReward);
+  if (const double most = largest_reward(model); !(beta * most * model.states() <= kLargestSum)) {
+    throw user_error("rewards of {:.3g}{} are too large to be added up over {} states", most,
+                     beta > 1.0 ? fmt::format(" times beta = {}", beta) : "", model.states());
   }
   if (!solver.stochastic && !model.is_deterministic()) {
     throw user_error(

@@ -1,7 +1,6 @@
 #include "reproduce/stages.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "auctions/training/trainer.h"
@@ -11,13 +10,6 @@
 namespace agora::reproduce {
 
 using namespace auctions;
-
-namespace {
-
-constexpr std::chrono::seconds kBetweenSaves{60};
-constexpr int64_t kIterationsAtOnce = 50;  // between two looks at stop_requested()
-
-}  // namespace
 
 Stages::Stages(Task& task) : task_(task), under_way_(task.folder.latest()) {
   if (!under_way_) return;
@@ -54,21 +46,21 @@ Stages::Trained Stages::train(const Training& training, const Watch& watch) {
   }
   const int64_t end = training.recipe.iterations;
   const int64_t every = watch.points > 0 ? (end + watch.points - 1) / watch.points : end;
-  auto saved = std::chrono::steady_clock::now();
   while (trainer->iteration() < end) {
     const int64_t from = trainer->iteration();
     const int64_t pause = std::min(end, (from / every + 1) * every);
     if (watch.before) watch.before(from / every * every, *trainer);
-    trainer->advance(std::min(kIterationsAtOnce, pause - from));
+    try {
+      trainer->advance(1);
+    } catch (const Interrupted&) {
+      save(trainer->state(), result.seen);
+      throw_if_stopped();
+    }
     if (trainer->iteration() == pause && watch.look) {
       result.seen.push_back(watch.look(pause, *trainer->mechanism(), trainer->numbers()));
     }
-    const auto now = std::chrono::steady_clock::now();
-    if (stop_requested() || now - saved > kBetweenSaves) {
-      save(trainer->state(), result.seen);
-      throw_if_stopped();
-      saved = now;
-    }
+    if (task_.folder.save_is_due()) save(trainer->state(), result.seen);
+    throw_if_stopped();
   }
   result.mechanism = trainer->mechanism();
   return result;

@@ -4,39 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "auctions/audit/search.h"
-#include "auctions/mechanism.h"
-#include "auctions/reduction.h"
+#include "auctions/network.h"
 #include "auctions/setting.h"
+#include "base/error.h"
+#include "base/signals.h"
 #include "base/thread_pool.h"
+#include "made.h"
 
 namespace agora::auctions {
 namespace {
-
-// A mechanism given by a function of one profile.
-class Made : public FixedMechanism {
- public:
-  using Rule = std::function<void(const double* bids, double* allocation, double* payments)>;
-  Made(int bidders, int items, Rule rule)
-      : FixedMechanism([&] {
-          Parameters parameters;
-          parameters.mechanism = "made";
-          parameters.bidders = bidders;
-          parameters.items = items;
-          return parameters;
-        }()),
-        rule_(std::move(rule)) {}
-
- protected:
-  void run_profile(const double* bids, double* allocation, double* payments) const override {
-    rule_(bids, allocation, payments);
-  }
-
- private:
-  Rule rule_;
-};
 
 Made first_price() {
   return Made(2, 1, [](const double* bids, double* allocation, double* payments) {
@@ -113,28 +91,6 @@ TEST(Audit, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(one.symmetry->revenue_range, three.symmetry->revenue_range);
 }
 
-// A smooth mechanism with gradients: the share and price of a soft threshold.
-class Soft : public Made {
- public:
-  Soft()
-      : Made(1, 1, [](const double* bids, double* allocation, double* payments) {
-          allocation[0] = share(bids[0]);
-          payments[0] = 0.5 * share(bids[0]) * bids[0];
-        }) {}
-  bool has_gradients() const override { return true; }
-  void utility_gradient(int64_t profiles, int, int, int, const double* values, const double* bids,
-                        double* utility, double* gradient) const override {
-    for (int64_t k = 0; k < profiles; ++k) {
-      const double g = share(bids[k]), slope = 8 * g * (1 - g);
-      utility[k] = g * (values[k] - 0.5 * bids[k]);
-      gradient[k] = slope * (values[k] - 0.5 * bids[k]) - 0.5 * g;
-    }
-  }
-
- private:
-  static double share(double bid) { return 1 / (1 + std::exp(-8 * (bid - 0.5))); }
-};
-
 TEST(Audit, ClimbsGradientsToTheExhaustiveAnswer) {
   const Soft mechanism;
   const Setting market = setting("1x1");
@@ -155,22 +111,126 @@ TEST(Audit, ClimbsGradientsToTheExhaustiveAnswer) {
   EXPECT_NEAR(thesis_regret(mechanism, market, options).mean, expected, 0.05 * expected);
 }
 
-// The first bidder always gets the item for half its bid: revenue depends on who sits there.
-TEST(Audit, SeesThatSeatsMatter) {
-  const Made mechanism(2, 1, [](const double* bids, double* allocation, double* payments) {
-    allocation[0] = 1.0;
-    payments[0] = 0.5 * bids[0];
+// Whoever bids within a millionth beside others gets half a unit of money: no grid, draw or ascent
+// finds such a bid, only who looks at the others'.
+TEST(Audit, LooksBesideTheOthersBids) {
+  const auto beside = [](double bid, double other) {
+    return bid != other && std::abs(bid / other - 1) < 1.5e-6;
+  };
+  const auto pays = [&](int bidders, int items, const auto& earns) {
+    return Made(bidders, items, [=](const double* bids, double*, double* payments) {
+      for (int i = 0; i < bidders; ++i) payments[i] = earns(bids, i) ? -0.5 : 0.0;
+    });
+  };
+  const auto all_found = [](const Made& mechanism, const std::string& text) {
+    const RegretTest found = strong_regret(mechanism, setting(text), {.regret_profiles = 20});
+    return *std::min_element(found.gains.begin(), found.gains.end()) == 0.5;
+  };
+  const Made as_one = pays(3, 2, [=](const double* bids, int i) {  // as the next bidder, twice
+    const double *own = bids + 2 * i, *other = bids + 2 * ((i + 1) % 3);
+    return beside(own[0], other[0]) && beside(own[1], other[1]);
   });
-  const Setting market = setting("2x1");
-  const SymmetryTest unfair = symmetry_test(mechanism, market, {.symmetry_profiles = 2000});
-  EXPECT_NEAR(unfair.range_mean, 1.0 / 6.0, 0.01);       // half of E|v1 - v2|
-  EXPECT_NEAR(unfair.exploitability, 100.0 / 3.0, 2.5);  // E min / E v = 2/3
-  EXPECT_NEAR(unfair.treatment_mean, 0.25, 0.01);
-  const auto fair = exact("itemwise-myerson", setting("3x2"));
-  const SymmetryTest none = symmetry_test(*fair, setting("3x2"), {.symmetry_profiles = 100});
-  EXPECT_LE(none.range_max, 1e-9);
-  EXPECT_LE(none.treatment_max, 1e-9);
-  EXPECT_EQ(none.permutations, 12);
+  EXPECT_TRUE(all_found(as_one, "3x2"));
+  const auto highest = [](const double* bids, int i, int item) {
+    return std::max(bids[2 * ((i + 1) % 3) + item], bids[2 * ((i + 2) % 3) + item]);
+  };
+  const Made as_the_highest = pays(3, 2, [=](const double* bids, int i) {
+    return beside(bids[2 * i], highest(bids, i, 0)) && beside(bids[2 * i + 1], highest(bids, i, 1));
+  });
+  EXPECT_TRUE(all_found(as_the_highest, "3x2"));
+  const Made on_one_item = pays(3, 2, [=](const double* bids, int i) {
+    return beside(bids[2 * i + 1], highest(bids, i, 1)) &&
+           !beside(bids[2 * i], highest(bids, i, 0));
+  });
+  EXPECT_TRUE(all_found(on_one_item, "3x2"));
+}
+
+// Broad hills and one narrow high peak: money for bids, no items. Between the points of a grid the
+// peak looks lower than many places on the broad hills, whose best is .3.
+TEST(Audit, FindsANarrowPeakAmongBroadHills) {
+  struct Hill {
+    double x, y, height, width;
+  };
+  const std::vector<Hill> hills{{0.2, 0.3, 0.3, 0.2},
+                                {0.8, 0.8, 0.28, 0.2},
+                                {0.3, 0.85, 0.25, 0.15},
+                                {0.7031, 0.1406, 0.5, 0.02}};
+  for (const auto& [low, width] : {std::pair{0.0, 1.0}, {4.0, 12.0}}) {
+    const Made mechanism(2, 2, [=](const double* bids, double*, double* payments) {
+      for (int i = 0; i < 2; ++i) {
+        for (const Hill& hill : hills) {
+          const double dx = ((bids[2 * i] - low) / width - hill.x) / hill.width;
+          const double dy = ((bids[2 * i + 1] - low) / width - hill.y) / hill.width;
+          payments[i] -= hill.height * std::exp(-dx * dx - dy * dy);
+        }
+      }
+    });
+    const Setting market = setting(low == 0 ? "2x2" : "2x2 uniform(4,16)");
+    const RegretTest found = strong_regret(mechanism, market, {.regret_profiles = 50});
+    for (int k = 0; k < 50; ++k) {
+      double values[4], allocation[4], payments[2];
+      market.sample(0, kEvaluationStream, k, 1, values);
+      mechanism.run(1, 2, 2, values, allocation, payments);
+      for (int i = 0; i < 2; ++i) EXPECT_GE(found.gains[2 * k + i], 0.499 + payments[i]) << k;
+    }
+  }
+}
+
+// Gains of the same mechanism on [4, 16] are twelve times those on [0, 1], and so are steps.
+TEST(Audit, TheThesissStepIsAShareOfTheDomain) {
+  const auto gains = [](const char* text, double low, double width, bool printed) {
+    return thesis_regret(Soft(low, width), setting(text),
+                         {.regret_profiles = 60, .starts = 3, .printed_step = printed})
+        .gains;
+  };
+  const std::vector<double> unit = gains("1x1", 0, 1, false);
+  const std::vector<double> wide = gains("1x1 uniform(4,16)", 4, 12, false);
+  const std::vector<double> printed = gains("1x1 uniform(4,16)", 4, 12, true);
+  EXPECT_EQ(gains("1x1", 0, 1, true), unit);  // to the bit
+  double total = 0.0, total_printed = 0.0;
+  for (size_t k = 0; k < unit.size(); ++k) {
+    EXPECT_NEAR(wide[k], 12 * unit[k], 1e-6) << k;
+    total += wide[k];
+    total_printed += printed[k];
+  }
+  EXPECT_LT(total_printed, 0.95 * total);  // steps of .001 cross a fiftieth of the domain
+  const std::vector<double> one = gains("1x1 exponential(1)", 0, 1, false);
+  const std::vector<double> ten = gains("1x1 exponential(10)", 0, 10, false);
+  for (size_t k = 0; k < one.size(); ++k) EXPECT_NEAR(ten[k], 10 * one[k], 1e-6) << k;
+}
+
+// Rugged networks, where the thesis's test now and then has the better start.
+TEST(Audit, NoGainOfTheStrongTestIsSmallerThanTheThesiss) {
+  const Setting market = setting("2x4");
+  const MechanismKind& kind = mechanism_kind("regretnet");
+  Parameters parameters = untrained(kind, market, 2, 16, 3)->parameters();
+  for (auto& [name, content] : parameters.tensors) {
+    if (name.starts_with("scale.")) continue;
+    for (double& value : content.values) value *= 12;
+  }
+  const auto mechanism = kind.make(parameters);
+  const AuditOptions options{
+      .profiles = 10, .regret_profiles = 24, .symmetry_profiles = 0, .starts = 200, .steps = 60};
+  const Audit found = audit(*mechanism, market, options);
+  ASSERT_EQ(found.strong->gains.size(), 48);
+  for (size_t k = 0; k < 48; ++k) EXPECT_GE(found.strong->gains[k], found.thesis->gains[k]) << k;
+  EXPECT_EQ(found.thesis->gains, thesis_regret(*mechanism, market, options).gains);
+}
+
+TEST(Audit, StopsWhenAsked) {
+  const Setting market = setting("2x2");
+  const auto mechanism = untrained(mechanism_kind("regretnet"), market, 2, 100, 1);
+  int calls = 0;
+  const Made stopping(2, 2, [&](const double*, double*, double*) {
+    if (++calls == 10'000) request_stop(15);
+  });
+  set_default_threads(1);
+  EXPECT_THROW(strong_regret(stopping, market, {.regret_profiles = 100'000}), Interrupted);
+  EXPECT_LT(calls, 100'000);
+  EXPECT_THROW(thesis_regret(*mechanism, market, {.regret_profiles = 100'000}), Interrupted);
+  EXPECT_THROW(symmetry_test(*mechanism, market, {.symmetry_profiles = 100'000}), Interrupted);
+  request_stop(0);
+  set_default_threads(hardware_threads());
 }
 
 TEST(Audit, GridBoundsARisingMechanism) {
@@ -183,29 +243,7 @@ TEST(Audit, GridBoundsARisingMechanism) {
   EXPECT_LE(*bound.upper, bound.largest_gain + 0.005);
 }
 
-// From a mechanism with regret: the menu is truthful and keeps what the appendix promises.
-TEST(Reduction, KeepsItsPromise) {
-  const Soft mechanism;
-  const Setting market = setting("1x1");
-  const Reduction found =
-      reduce_to_menu(mechanism, market, {.choices = 2000, .profiles = 20000, .seed = 3});
-  EXPECT_GT(found.regret, 0.01);
-  EXPECT_GE(found.menu_revenue,
-            found.bound - found.discretisation - 1e-12);  // holds profile by profile
-  EXPECT_LT(found.discretisation, 0.01);
-  EXPECT_LE(strong_regret(*found.menu, market, {.regret_profiles = 100}).max, 1e-9);
-  EXPECT_LE(evaluate(*found.menu, market, {}).ir_violation, 1e-9);
-}
-
-TEST(Reduction, LeavesATruthfulMechanismAsItIs) {
-  const Setting market = setting("1x2");
-  const auto mechanism = exact("sja", market);
-  const Reduction found = reduce_to_menu(*mechanism, market, {.choices = 500, .profiles = 20000});
-  EXPECT_EQ(found.choices, 4);  // nothing, either item, both
-  EXPECT_NEAR(found.menu_revenue, found.revenue, 1e-9);
-}
-
-TEST(PStar, UsesTheTotalRegret) {
+TEST(PStar, IsThatOfTheThesis) {
   EXPECT_NEAR(p_star(0.555, 0.00055), 0.521, 0.0005);      // the thesis's table, 1x2
   EXPECT_NEAR(p_star(0.879, 2 * 0.00058), 0.816, 0.0005);  // 2x2
   EXPECT_NEAR(p_star(5.562, 3 * 0.00193), 5.209, 0.001);   // 3x10

@@ -1,8 +1,11 @@
 // The auction verbs as a user meets them: forms, files and mistakes.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
+#include "auctions/network.h"
+#include "auctions/setting.h"
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "support/program.h"
@@ -32,6 +35,45 @@ TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
     EXPECT_NEAR(json["revenue"]["mean"].get<double>(), 2.0 / 3.0, 0.1);
     EXPECT_EQ(json["regret"]["strong"].is_null(), std::string(command).find("eval") < 20);
   }
+}
+
+// Searching a mechanism for lies that cannot be there takes minutes in a large setting.
+TEST(AuctionVerbs, SearchTruthfulMechanismsOnlyWhenAsked) {
+  const Scratch scratch;
+  const auto regret = [&](const std::string& words) {
+    const Result result = shell("agora auction exact " + words + " --json", scratch.path());
+    EXPECT_EQ(result.status, 0) << result.err;
+    const Json json = parse_json(result.out, "stdout");
+    EXPECT_EQ(json["regret"]["thesis"].is_null(), json["p_star"]["thesis"].is_null());
+    return json["regret"]["strong"];
+  };
+  EXPECT_TRUE(regret("vcg --setting 50x50 --profiles 10").is_null());
+  EXPECT_TRUE(regret("myerson --setting 2x1 --profiles 10").is_null());
+  EXPECT_EQ(regret("myerson --setting 2x1 --profiles 10 --regret-profiles 3")["max"], 0.0);
+  // Truthful on its types only.
+  EXPECT_FALSE(regret("lp --setting 2x1 --points 4 --profiles 10").is_null());
+  const Result text = shell("agora auction exact vcg --setting 2x2 --profiles 10", scratch.path());
+  EXPECT_NE(text.out.find("0 by construction"), std::string::npos) << text.out;
+}
+
+// Four gigabytes of address space: a thousand bidders and items must do with less.
+TEST(AuctionVerbs, TakeBoundedMemory) {
+  const Scratch scratch;
+  const auto limited = [&](const std::string& words) {
+    return shell("ulimit -v 4000000; agora auction " + words + " --threads 2", scratch.path());
+  };
+  EXPECT_EQ(limited("exact vcg --setting 1000x1000 --profiles 3").status, 0);
+  EXPECT_EQ(limited("eval second-price --setting 300x1000 --profiles 3").status, 0);
+  for (const char* words : {"audit vcg --setting 1000x1000 --profiles 1",
+                            "exact vcg --setting 1000x1000 --profiles 1 --regret-profiles 1",
+                            "exact ama --setting 3x5 --design-profiles 100000000 --profiles 1",
+                            "exact lp --setting 5x5", "exact lp --setting 1000x1000"}) {
+    const Result result = limited(words);
+    EXPECT_EQ(result.status, 2) << words << ": " << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+  EXPECT_NE(limited("exact lp --setting 5x5").err.find("about 3e+42 type profiles"),
+            std::string::npos);
 }
 
 TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
@@ -159,6 +201,7 @@ TEST(AuctionVerbs, TellMistakesInOneLine) {
   mentions(run + "missing.csv", "no value of bidder 1");
   mentions(run + "nowhere.csv", "nowhere.csv");
   mentions("agora auction eval m.json --setting 2x2", "3x2");
+  mentions("agora auction run m.json --setting 2x2 --draw 3 --out o.csv", "vcg is for 3x2");
   mentions("agora auction eval plain.safetensors", "does not say what it was made for");
   mentions("agora auction eval garbage.safetensors --setting 2x2", "garbage.safetensors");
   mentions("agora auction exact myerson --setting 2x2", "itemwise-myerson");
@@ -185,6 +228,48 @@ TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(parse_json(result.out, "stdout")["profiles"], 5);
   EXPECT_NE(result.err.find("only 5 profiles are held out"), std::string::npos);
+}
+
+// A RegretNet without weights sells a third of the item to each of two bidders at half its bid. The
+// best lie is the lowest bid, 1: it gains (v - 1) / 6.
+TEST(AuctionVerbs, PStarTakesTheRegretOfAllBidders) {
+  using namespace auctions;
+  const Scratch scratch;
+  const Setting market = setting("2x1 uniform(1,2)");
+  Parameters parameters = untrained(mechanism_kind("regretnet"), market, 1, 4, 0)->parameters();
+  for (auto& [name, content] : parameters.tensors) {
+    if (!name.starts_with("scale.")) content.values.assign(content.values.size(), 0.0);
+  }
+  save(*mechanism_kind("regretnet").make(parameters), (scratch / "flat.safetensors").string());
+  double values[2], revenue = 0.0, regret = 0.0;
+  const int profiles = 40;
+  for (int k = 0; k < profiles; ++k) {
+    market.sample(0, kEvaluationStream, k, 1, values);
+    revenue += (values[0] + values[1]) / 6 / profiles;
+    regret += (values[0] + values[1] - 2) / 6 / profiles;
+  }
+  const double expected = std::pow(std::sqrt(revenue) - std::sqrt(regret), 2);
+  const std::string command =
+      "agora auction audit flat.safetensors --profiles 40 --regret-profiles 40";
+  const Result json = shell(command + " --json", scratch.path());
+  ASSERT_EQ(json.status, 0) << json.err;
+  const Json found = parse_json(json.out, "stdout");
+  for (const char* test : {"thesis", "strong"}) {
+    EXPECT_NEAR(found["regret"][test]["mean"].get<double>(), regret / 2, 1e-5) << test;
+    EXPECT_NEAR(found["p_star"][test].get<double>(), expected, 1e-4) << test;
+  }
+  const Result text = shell(command + " --report page.html", scratch.path());
+  const std::string page = testing::contents(scratch / "page.html");
+  const auto expect_all = [&](const std::string& where, const std::string& pattern) {
+    const std::regex star(pattern);
+    int count = 0;
+    for (std::sregex_iterator at(where.begin(), where.end(), star), end; at != end; ++at, ++count) {
+      EXPECT_NEAR(std::stod((*at)[1]), expected, 1e-4) << at->str();
+    }
+    EXPECT_EQ(count, 2) << pattern;  // one for each test
+  };
+  expect_all(text.out, "P\\* ([0-9.]+)");
+  expect_all(page, "P\\*, [^<]+</td><td[^>]*>([0-9.]+)");
 }
 
 TEST(AuctionVerbs, ReduceToATruthfulMenu) {

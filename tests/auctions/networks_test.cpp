@@ -155,7 +155,7 @@ TEST(RegretNet, WithANumberThatIsNoneIsRefused) {
   PlainNet net;
   net.payment_bias = {std::nan("")};
   net.write(path, true);
-  expect_user_error([&] { load(path); }, {"tensor 'payment.1.bias' holds a NaN"});
+  expect_user_error([&] { load(path); }, {"tensor 'payment.1.bias' holds nan"});
 }
 
 TEST(RegretNet, MadeElsewhereMustFitTogether) {

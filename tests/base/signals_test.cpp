@@ -33,6 +33,8 @@ TEST(Signals, TheFirstAsksTheSecondKills) {
   EXPECT_EQ(WEXITSTATUS(status_of({})), 0);
   EXPECT_EQ(WEXITSTATUS(status_of({SIGINT})), 130);
   EXPECT_EQ(WEXITSTATUS(status_of({SIGTERM})), 143);
+  EXPECT_EQ(WEXITSTATUS(status_of({SIGHUP})), 129);
+  EXPECT_EQ(WEXITSTATUS(status_of({SIGHUP, SIGHUP})), 129);  // from the shell and the terminal
   const int killed = status_of({SIGINT, SIGTERM});
   EXPECT_TRUE(WIFSIGNALED(killed));
   EXPECT_EQ(WTERMSIG(killed), SIGTERM);
@@ -45,6 +47,24 @@ TEST(Signals, StopIsSeenAndThrown) {
   EXPECT_TRUE(stop_requested());
   EXPECT_THROW(throw_if_stopped(), Interrupted);
   request_stop(0);
+}
+
+TEST(Signals, TheLineSaysWhatWasSaved) {
+  const auto line = [] {
+    request_stop(SIGTERM);
+    try {
+      throw_if_stopped();
+    } catch (const Interrupted& stop) {
+      request_stop(0);
+      return std::string(stop.what());
+    }
+    return std::string();
+  };
+  note_saved("");
+  EXPECT_EQ(line(), "interrupted by signal 15; nothing was saved");
+  note_saved("wrote m.json");
+  EXPECT_EQ(line(), "interrupted by signal 15; wrote m.json");
+  note_saved("");
 }
 
 }  // namespace

@@ -72,6 +72,13 @@ TEST(Config, UnknownKeyIsAnErrorWithASuggestion) {
   }
 }
 
+TEST(Config, AFlagIsTrueOrFalse) {
+  for (const char* wrong : {"[]", "[true, false]", "[[]]", "{}"}) {
+    EXPECT_THROW(configured(std::string("loud = ") + wrong + "\n", {"m"}), UserError) << wrong;
+  }
+  EXPECT_EQ(parsed(configured("loud = [true]\n", {"m"}))["loud"], true);
+}
+
 TEST(Config, AnotherVerbsFileIsRefused) {
   EXPECT_THROW(configured("verb = 'plan show'\n", {}), UserError);
   EXPECT_NO_THROW(configured("verb = 'plan try'\nversion = '0.1.0'\n", {"m"}));

@@ -1,9 +1,11 @@
-// Ctrl-C ends long planning within moments: exit 130 and one line.
+// A signal ends long work within moments: one line that says what was saved, exit 128 + signal.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -23,7 +25,8 @@ struct Ended {
 };
 
 // Runs `agora WORDS`, interrupts it after `delay`, and waits for its end.
-Ended interrupted(const Scratch& scratch, std::vector<std::string> words, double delay) {
+Ended interrupted(const Scratch& scratch, std::vector<std::string> words, double delay,
+                  int signal = SIGINT) {
   words.insert(words.begin(), "agora");
   const std::string errors = (scratch / "errors").string();
   const pid_t child = fork();
@@ -34,12 +37,13 @@ Ended interrupted(const Scratch& scratch, std::vector<std::string> words, double
     if (!std::freopen(errors.c_str(), "w", stderr) || !std::freopen("/dev/null", "w", stdout)) {
       _exit(126);
     }
+    if (chdir(scratch.path().c_str()) != 0) _exit(125);
     execv(AGORA_PROGRAM, arguments.data());
     _exit(127);
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(delay));
   const auto begin = Clock::now();
-  kill(child, SIGINT);
+  kill(child, signal);
   Ended ended{};
   waitpid(child, &ended.status, 0);
   ended.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -47,10 +51,13 @@ Ended interrupted(const Scratch& scratch, std::vector<std::string> words, double
   return ended;
 }
 
-void expect_stopped(const Ended& ended, const std::string& what) {
+void expect_stopped(const Ended& ended, const std::string& what, int signal = SIGINT,
+                    const std::string& saved = "nothing was saved") {
   ASSERT_TRUE(WIFEXITED(ended.status)) << what;
-  EXPECT_EQ(WEXITSTATUS(ended.status), 130) << what << ": " << ended.errors;
-  EXPECT_EQ(ended.errors, "agora: interrupted by signal 2\n") << what;
+  EXPECT_EQ(WEXITSTATUS(ended.status), 128 + signal) << what << ": " << ended.errors;
+  const std::string line = fmt::format("agora: interrupted by signal {}; {}", signal, saved);
+  EXPECT_TRUE(ended.errors.starts_with(line)) << what << ": " << ended.errors;
+  EXPECT_EQ(std::count(ended.errors.begin(), ended.errors.end(), '\n'), 1) << ended.errors;
   EXPECT_LT(ended.seconds, 10.0) << what;  // a loaded machine; it is moments otherwise
 }
 
@@ -69,6 +76,45 @@ TEST(Stop, EndsEveryLongMethod) {
                                          "--discount", "0.99999999", "--mu", "-1.3863"};
     expect_stopped(interrupted(scratch, words, 2.0), method);
   }
+}
+
+TEST(Stop, EndsEveryLongAuctionVerb) {
+  const Scratch scratch;
+  const std::vector<std::vector<std::string>> works{
+      {"exact", "ama", "--setting", "3x4 uniform(0,1) / uniform(0,2) / uniform(0,3)"},
+      {"exact", "lp", "--setting", "2x2", "--points", "11"},
+      {"exact", "lp", "--setting", "2x2", "--points", "8", "--bayesian"},
+      {"audit", "vcg", "--setting", "20x20", "--regret-profiles", "100000"},
+      {"audit", "vcg", "--setting", "20x20", "--regret-profiles", "1", "--symmetry-profiles",
+       "10000000"},
+      {"eval", "vcg", "--setting", "3x3", "--profiles", "100000000000"},
+      {"run", "vcg", "--setting", "3x3", "--draw", "100000000000", "--out", "o.csv"},
+      {"reduce", "bundle", "--setting", "1x2 exponential(1)", "--choices", "1000000", "--profiles",
+       "10000000", "--out", "m.json"},
+      {"train", "algnet", "--setting", "5x10", "--recipe", "thesis", "--out", "m.safetensors"}};
+  const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t k = 0; k < works.size(); ++k) {
+    std::vector<std::string> words{"auction"};
+    words.insert(words.end(), works[k].begin(), works[k].end());
+    const int signal = signals[k % 3];
+    expect_stopped(interrupted(scratch, words, 1.0, signal),
+                   fmt::format("{}", fmt::join(words, " ")), signal);
+  }
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"errors"});
+}
+
+TEST(Stop, SaysWhatWasSavedAndHowToGoOn) {
+  const Scratch scratch;
+  const std::vector<std::string> train{"auction",  "train",  "algnet", "--setting", "3x10",
+                                       "--recipe", "thesis", "--run",  "long"};
+  expect_stopped(interrupted(scratch, train, 3.0, SIGHUP), "train", SIGHUP, "saved at step ");
+  EXPECT_TRUE(fs::exists(scratch / "long/state.json"));
+  const Ended again = interrupted(scratch, {"resume", "long"}, 3.0, SIGTERM);
+  expect_stopped(again, "resume", SIGTERM, "saved at step ");
+  EXPECT_NE(again.errors.find("`agora resume long`"), std::string::npos) << again.errors;
+  const std::vector<std::string> exact{"auction",    "exact",        "vcg",   "--setting", "3x3",
+                                       "--profiles", "100000000000", "--out", "vcg.json"};
+  expect_stopped(interrupted(scratch, exact, 1.5), "exact", SIGINT, "wrote vcg.json");
 }
 
 TEST(Stop, EndsTheReadingOfALargeFile) {

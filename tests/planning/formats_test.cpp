@@ -503,5 +503,13 @@ TEST(Fuzz, MutatedFilesNeverCrash) {
   EXPECT_GT(accepted, 100);
 }
 
+TEST(Maps, RulesOfMapsAreRefusedElsewhere) {
+  LoadOptions options;
+  options.grid.step_reward = -1000.0;
+  EXPECT_THROW(load("maze", options), UserError);
+  const Scratch scratch;
+  EXPECT_EQ(load(scratch.put("line.map", "S..G\n"), options).rewards()[0], -1000.0);
+}
+
 }  // namespace
 }  // namespace agora::planning

@@ -300,9 +300,15 @@ TEST(PartitionFunction, BestPathsWithFreeStepsAndGains) {
   EXPECT_THROW((PartitionFunction{.beta = INFINITY, .mu = -9.0}(loop)), UserError);
 }
 
+std::string name_of(const testing::TestParamInfo<Shape>& info) {
+  const char* const names[] = {"Line", "Grid", "Maze", "Dag", "Digraph", "ParallelAndLoops"};
+  return names[static_cast<int>(info.param)];
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, RightAtEveryBeta,
                          testing::Values(Shape::kLine, Shape::kGrid, Shape::kMaze, Shape::kDag,
-                                         Shape::kDigraph, Shape::kParallel));
+                                         Shape::kDigraph, Shape::kParallel),
+                         name_of);
 
 }  // namespace
 }  // namespace agora::planning

@@ -15,6 +15,7 @@ struct GridRules {
   double goal_reward = 0.0;    // R(s_f) of G
   double pit_reward = -100.0;  // R(s_f) of !
   double slip = 0.0;
+  bool operator==(const GridRules&) const = default;
 };
 
 struct LoadOptions {

@@ -1,9 +1,11 @@
 #include "auctions/audit/audit.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "auctions/setting.h"
+#include "base/error.h"
 #include "base/signals.h"
 
 namespace agora::auctions {
@@ -15,18 +17,65 @@ double p_star(double revenue, double total_regret) {
   return root * root;
 }
 
+namespace {
+
+constexpr double kMostSearchBytes = 1 << 30;  // per thread,
+constexpr double kSearchedTogether = 8;       // which looks at so many profiles at once
+
+// What a search for lies keeps: its bids, and the draws it starts from.
+void check_memory(const Setting& setting, const AuditOptions& options) {
+  const double n = setting.bidders(), m = setting.items(), starts = options.starts;
+  const double rows = kSearchedTogether * (starts + 18 * m + 2 * n);
+  const double bytes = 8 * (4 * rows * m + starts * n * m);
+  if (bytes <= kMostSearchBytes) return;
+  throw user_error(
+      "a search for lies in {}x{} takes about {:.2g} GB per thread, at most {:.2g}; `auction eval` "
+      "does without",
+      n, m, bytes / 1e9, kMostSearchBytes / 1e9);
+}
+
+// evaluate() looks at the rest.
+void check_finite(const Mechanism& mechanism, const Audit& audit) {
+  std::vector<std::pair<const char*, double>> numbers;
+  if (audit.thesis) numbers.emplace_back("regret by the thesis's test", audit.thesis->mean);
+  if (audit.strong) numbers.emplace_back("regret by the strong test", audit.strong->mean);
+  if (audit.symmetry) {
+    numbers.emplace_back("permutation sensitivity", audit.symmetry->range_mean);
+    numbers.emplace_back("exploitability", audit.symmetry->exploitability);
+    numbers.emplace_back("gap between seats", audit.symmetry->treatment_mean);
+  }
+  if (audit.grid) numbers.emplace_back("regret on the grid", audit.grid->largest_gain);
+  for (const auto& [what, value] : numbers) {
+    if (!std::isfinite(value)) throw user_error("{}: the {} is not finite", mechanism.name(), what);
+  }
+}
+
+}  // namespace
+
+AuditOptions affordable(AuditOptions most, const Setting& setting) {
+  // In numbers that a mechanism reads: seconds for a simple one.
+  constexpr double kTruths = 1e8, kLies = 1e10, kOrders = 2e10;
+  const double n = setting.bidders(), m = setting.items(), size = n * m;
+  const auto at_most = [](int64_t& profiles, double budget, double per_profile, double least) {
+    profiles = std::min(profiles, static_cast<int64_t>(std::max(least, budget / per_profile)));
+  };
+  at_most(most.profiles, kTruths, size, 100);
+  at_most(most.regret_profiles, kLies, n * size * 1000 * m, 1);
+  at_most(most.symmetry_profiles, kOrders, size * (1000 + n * n * n), 0);
+  return most;
+}
+
 Audit audit(const Mechanism& mechanism, const Setting& setting, const AuditOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  if (options.regret_profiles > 0) check_memory(setting, options);
   Audit result;
   result.truth = evaluate(mechanism, setting,
                           {.profiles = options.profiles, .first = 0, .seed = options.seed});
   throw_if_stopped();
-  if (options.regret_profiles > 0 && options.thesis_test) {
-    result.thesis = thesis_regret(mechanism, setting, options);
-    throw_if_stopped();
-  }
-  if (options.regret_profiles > 0 && options.strong_test) {
-    result.strong = strong_regret(mechanism, setting, options);
+  if (options.regret_profiles > 0) {
+    RegretTests found = regret_tests(mechanism, setting, options);
+    result.thesis = std::move(found.thesis);
+    result.strong = std::move(found.strong);
     throw_if_stopped();
   }
   if (options.symmetry_profiles > 0) result.symmetry = symmetry_test(mechanism, setting, options);
@@ -35,6 +84,7 @@ Audit audit(const Mechanism& mechanism, const Setting& setting, const AuditOptio
   if (small && continuous && options.symmetry_profiles > 0) {
     result.grid = grid_bound(mechanism, setting);
   }
+  check_finite(mechanism, result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "auctions/audit/audit.h"
 #include "auctions/audit/search.h"
+#include "auctions/mechanism.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 
@@ -62,8 +63,8 @@ GridBound grid_bound(const Mechanism& mechanism, const Setting& setting) {
   grid.payments.resize(size);
   default_pool().run(grid.points, [&](int64_t part) {
     const Range range = part_range(size, part, grid.points);
-    mechanism.run(range.end - range.begin, 1, m, grid.bids.data() + range.begin * m,
-                  grid.allocation.data() + range.begin * m, grid.payments.data() + range.begin);
+    run_checked(mechanism, range.end - range.begin, 1, m, grid.bids.data() + range.begin * m,
+                grid.allocation.data() + range.begin * m, grid.payments.data() + range.begin);
   });
   const bool rising = monotone(grid);
   // The best that any bid between a grid point and the next ones up can give, when outcomes rise

@@ -15,12 +15,19 @@ class BidSpace {
   void project(double* bid) const;
   bool discrete() const { return !atoms_.empty(); }
   const std::vector<std::vector<double>>& atoms() const { return atoms_; }  // (items) or empty
+  int items() const { return static_cast<int>(low_.size()); }
   double width(int item) const { return high_[item] - low_[item]; }
   double low(int item) const { return low_[item]; }
   double high(int item) const { return high_[item]; }
+  // The unit of a search's steps: the domain, or where it has no end the usual part of it.
+  double scale(int item) const { return scale_[item]; }
+  BidSpace in_units() const;  // the same with scales of 1
+  // From the lowest bid (share 0) to the highest (1); of a domain without end, half of it is usual.
+  double level(int item, double share) const;
 
  private:
-  std::vector<double> low_, high_;
+  std::vector<double> low_, high_, scale_;
+  std::vector<bool> unbounded_;
   std::vector<std::vector<double>> atoms_;
 };
 
@@ -41,6 +48,7 @@ class Probe {
   // values (profiles, bidders, items)
   Probe(const Mechanism& mechanism, const Setting& setting, int bidder, const double* values,
         int profiles = 1);
+  int bidders() const { return bidders_; }
   int items() const { return items_; }
   int profiles() const { return profiles_; }
   const double* values(int profile) const {  // (bidders, items)
@@ -53,7 +61,8 @@ class Probe {
   void gradient(const Bids& bids, std::vector<double>& utility, std::vector<double>& gradient);
 
  private:
-  void fill(const Bids& bids);
+  template <typename Body>
+  void for_slices(const Bids& bids, Body body);
   const Mechanism& mechanism_;
   int bidders_, items_, bidder_, profiles_;
   std::vector<double> values_;  // (profiles, bidders, items)
@@ -69,30 +78,41 @@ struct Best {
 
 // Starts, best first, at most `keep` of each profile.
 Bids best_starts(const Bids& bids, const std::vector<double>& utilities, int items, size_t keep);
+// The same, each at least `apart[k]` scales in some item from those taken before it: several hills
+// instead of many places on the highest.
+Bids varied_starts(const Bids& bids, const std::vector<double>& utilities,
+                   const std::vector<double>& apart, const BidSpace& space, size_t keep);
 
-// Moves every start along single items by `step` of the item's width, halving the step of a start
-// that finds nothing better, down to `smallest`.
-void pattern_search(Probe& probe, const BidSpace& space, Bids starts, double step, double smallest,
-                    int rounds, Best& best);
+// Moves every start by `step` scales along single items, with `diagonals` also across them and on
+// in the direction of its last success, and halves the step of a start that finds nothing better,
+// down to `smallest`. Many items are tried a few at a time.
+struct Pattern {
+  double step, smallest;
+  int rounds;  // over all items
+  bool diagonals = false;
+};
+void pattern_search(Probe& probe, const BidSpace& space, Bids starts, const Pattern& options,
+                    Best& best);
 
-// Adam ascent of every start; the rate (of the item's width where `relative`) falls to
-// `final_share` of itself. Halves the number of starts of a profile now and then, keeping those
-// that gained most.
+// Adam ascent of every start; the rate, in scales, falls to `final_share` of itself. Halves the
+// number of starts of a profile now and then, keeping those that gained most. Returns the best
+// place of each start that was left.
 struct Ascent {
   int steps = 300;
   double rate = 0.001;
-  bool relative = false;
   double final_share = 1.0;
-  bool drop = true;
 };
-void adam_search(Probe& probe, const BidSpace& space, Bids starts, const Ascent& options,
+Bids adam_search(Probe& probe, const BidSpace& space, Bids starts, const Ascent& options,
                  Best& best);
 
-// Runs search(probe, space, first, bidder, best) for every bidder and groups of profiles first,
-// first + 1, ..., and gathers the gains over the truth. Profiles are those evaluate() uses.
-RegretTest gather_regret(
-    const Mechanism& mechanism, const Setting& setting, const AuditOptions& options,
-    const std::function<void(Probe&, const BidSpace&, int64_t first, int bidder, Best&)>& search);
+// Improves `best` for one bidder in a group of profiles first, first + 1, ...
+using Search = std::function<void(Probe&, const BidSpace&, int64_t first, int bidder, Best& best)>;
+
+// Runs the searches for every bidder and all profiles, those evaluate() uses, and gathers the gains
+// over the truth after each search. Every search goes on from what the one before found.
+std::vector<RegretTest> gather_regret(const Mechanism& mechanism, const Setting& setting,
+                                      const AuditOptions& options,
+                                      const std::vector<Search>& searches);
 
 // `count` draws of a bidder's row of values for each of the probe's profiles, projected.
 void add_draws(const Setting& setting, const BidSpace& space, uint64_t seed, int64_t first,

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "auctions/audit/audit.h"
+#include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/rng.h"
+#include "base/signals.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
@@ -15,6 +18,8 @@ constexpr int64_t kMostPermutations = 5040;
 constexpr int kSampled = 1000;
 constexpr int kExactBidders = 6;
 constexpr int kSearches = 8;  // of the worst order of more bidders
+// Bids in the orders of a profile that are drawn, in the swaps of one round, and in one run.
+constexpr int64_t kDrawnBids = 10'000'000, kSwappedBids = 4'000'000, kBidsAtOnce = 1 << 20;
 
 using Order = std::vector<int>;
 
@@ -38,7 +43,8 @@ std::vector<Order> all_orders(int n) {
   return result;
 }
 
-// Runs permuted copies of one profile; row i of the copy is the profile's row bidders[i].
+// Runs permuted copies of one profile, in bounded memory; row i of a copy is the profile's row
+// bidders[i].
 class Permuted {
  public:
   Permuted(const Mechanism& mechanism, int n, int m, const double* values)
@@ -48,40 +54,65 @@ class Permuted {
     for (int i = 0; i < n_; ++i) {
       for (int j = 0; j < m_; ++j) bids_.push_back(values_[bidders[i] * m_ + items[j]]);
     }
+    if (static_cast<int64_t>(bids_.size()) >= kBidsAtOnce) run();
   }
   // Revenue of every copy added since the last call.
   std::vector<double> revenues() {
     run();
-    std::vector<double> result(count_, 0.0);
-    for (int64_t e = 0; e < count_ * n_; ++e) result[e / n_] += payments_[e];
-    bids_.clear();
-    return result;
+    utilities_.clear();
+    return std::exchange(revenues_, {});
   }
   // Utility of every seat of every copy, (copies, bidders).
   std::vector<double> utilities() {
     run();
-    std::vector<double> result(count_ * n_);
-    for (int64_t e = 0; e < count_ * n_; ++e) {
-      result[e] = -payments_[e];
-      for (int j = 0; j < m_; ++j) result[e] += bids_[e * m_ + j] * allocation_[e * m_ + j];
-    }
-    bids_.clear();
-    return result;
+    revenues_.clear();
+    return std::exchange(utilities_, {});
   }
 
  private:
   void run() {
-    count_ = static_cast<int64_t>(bids_.size()) / (n_ * m_);
+    throw_if_stopped();
+    const int64_t count = static_cast<int64_t>(bids_.size()) / (n_ * m_);
     allocation_.resize(bids_.size());
-    payments_.resize(count_ * n_);
-    mechanism_.run(count_, n_, m_, bids_.data(), allocation_.data(), payments_.data());
+    payments_.resize(count * n_);
+    run_checked(mechanism_, count, n_, m_, bids_.data(), allocation_.data(), payments_.data());
+    revenues_.resize(revenues_.size() + count, 0.0);
+    double* revenue = revenues_.data() + revenues_.size() - count;
+    for (int64_t e = 0; e < count * n_; ++e) {
+      revenue[e / n_] += payments_[e];
+      double utility = -payments_[e];
+      for (int j = 0; j < m_; ++j) utility += bids_[e * m_ + j] * allocation_[e * m_ + j];
+      utilities_.push_back(utility);
+    }
+    bids_.clear();
   }
   const Mechanism& mechanism_;
   int n_, m_;
   const double* values_;
-  int64_t count_ = 0;
   std::vector<double> bids_, allocation_, payments_;
+  std::vector<double> revenues_, utilities_;
 };
+
+// All pairs of seats, or some drawn ones where all would take too long.
+std::vector<std::pair<int, int>> pairs_of_seats(int n, int m, Rng& rng) {
+  const int64_t all = int64_t{n} * (n - 1) / 2;
+  const int64_t affordable = std::max<int64_t>(kSearches, kSwappedBids / (int64_t{n} * m));
+  std::vector<std::pair<int, int>> pairs;
+  if (all > affordable) {
+    Order seats = identity(n);
+    while (static_cast<int64_t>(pairs.size()) < affordable) {
+      rng.shuffle(seats);
+      for (int k = 0; k + 1 < n && static_cast<int64_t>(pairs.size()) < affordable; k += 2) {
+        pairs.emplace_back(std::min(seats[k], seats[k + 1]), std::max(seats[k], seats[k + 1]));
+      }
+    }
+    return pairs;
+  }
+  for (int a = 0; a < n; ++a) {
+    for (int b = a + 1; b < n; ++b) pairs.emplace_back(a, b);
+  }
+  return pairs;
+}
 
 double lowest(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
@@ -101,14 +132,11 @@ double worst_revenue(Permuted& permuted, int n, int m, Rng rng) {
     permuted.add(order, items);
     double current = permuted.revenues()[0];
     while (true) {
-      std::vector<std::pair<int, int>> swaps;
-      for (int a = 0; a < n; ++a) {
-        for (int b = a + 1; b < n; ++b) {
-          swaps.emplace_back(a, b);
-          std::swap(order[a], order[b]);
-          permuted.add(order, items);
-          std::swap(order[a], order[b]);
-        }
+      const std::vector<std::pair<int, int>> swaps = pairs_of_seats(n, m, rng);
+      for (const auto& [a, b] : swaps) {
+        std::swap(order[a], order[b]);
+        permuted.add(order, items);
+        std::swap(order[a], order[b]);
       }
       const std::vector<double> found = permuted.revenues();
       const auto best = std::min_element(found.begin(), found.end());
@@ -131,7 +159,9 @@ SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
   result.profiles = options.symmetry_profiles;
   if (setting.held_out() > 0) result.profiles = std::min(result.profiles, setting.held_out());
   result.all_permutations = factorial(n) * factorial(m) <= kMostPermutations;
-  result.permutations = result.all_permutations ? factorial(n) * factorial(m) : kSampled;
+  result.permutations = result.all_permutations
+                            ? factorial(n) * factorial(m)
+                            : std::clamp<int64_t>(kDrawnBids / (int64_t{n} * m), 10, kSampled);
   result.exact_exploitability = n <= kExactBidders;
   std::vector<std::pair<Order, Order>> orders;
   if (result.all_permutations) {
@@ -140,7 +170,7 @@ SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
     }
   } else {
     orders.emplace_back(identity(n), identity(m));
-    for (uint32_t k = 1; k < kSampled; ++k) {
+    for (uint32_t k = 1; k < result.permutations; ++k) {
       Rng rng(options.seed, kAuditStream, 0, k);
       Order bidders = identity(n), items = identity(m);
       rng.shuffle(bidders);
@@ -165,22 +195,21 @@ SymmetryTest symmetry_test(const Mechanism& mechanism, const Setting& setting,
     if (n < 2) return;
     const Order seats = identity(n), items = identity(m);
     permuted.add(seats, items);
-    for (int a = 0; a < n; ++a) {
-      for (int b = a + 1; b < n; ++b) {
-        Order swapped = seats;
-        std::swap(swapped[a], swapped[b]);
-        permuted.add(swapped, items);
-      }
+    Rng rng(options.seed, kAuditStream, 2, static_cast<uint32_t>(k));
+    const std::vector<std::pair<int, int>> pairs = pairs_of_seats(n, m, rng);
+    for (const auto& [a, b] : pairs) {
+      Order swapped = seats;
+      std::swap(swapped[a], swapped[b]);
+      permuted.add(swapped, items);
     }
     const std::vector<double> utility = permuted.utilities();
-    int64_t copy = 1;
-    for (int a = 0; a < n; ++a) {
-      for (int b = a + 1; b < n; ++b, ++copy) {  // a sits in b's seat and the other way round
-        for (const double gap :
-             {utility[a] - utility[copy * n + b], utility[b] - utility[copy * n + a]}) {
-          treatment[k] += std::abs(gap) / (n * (n - 1));
-          treatment_max[k] = std::max(treatment_max[k], std::abs(gap));
-        }
+    const auto gaps = static_cast<double>(2 * pairs.size());
+    for (size_t copy = 1; copy <= pairs.size(); ++copy) {
+      const auto [a, b] = pairs[copy - 1];  // a sits in b's seat and the other way round
+      for (const double gap :
+           {utility[a] - utility[copy * n + b], utility[b] - utility[copy * n + a]}) {
+        treatment[k] += std::abs(gap) / gaps;
+        treatment_max[k] = std::max(treatment_max[k], std::abs(gap));
       }
     }
   });

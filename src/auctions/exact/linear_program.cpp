@@ -2,11 +2,24 @@
 
 #include "base/error.h"
 #include "base/features.h"
+#include "base/signals.h"
 
 #if AGORA_HAS_CLP
+#include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
+#include <ClpSolve.hpp>
 
 namespace agora::auctions {
+namespace {
+
+// Ends the simplex method after a signal.
+class Stop : public ClpEventHandler {
+ public:
+  int event(Event) override { return stop_requested() ? 5 : -1; }
+  ClpEventHandler* clone() const override { return new Stop(*this); }
+};
+
+}  // namespace
 
 struct LinearProgram::Solver {
   ClpSimplex model;
@@ -19,6 +32,8 @@ struct LinearProgram::Solver {
 };
 
 LinearProgram::LinearProgram() : solver_(std::make_unique<Solver>()) {
+  const Stop stop;
+  solver_->model.passInEventHandler(&stop);
   solver_->model.setLogLevel(0);
   solver_->model.setOptimizationDirection(-1);
   solver_->model.setPrimalTolerance(1e-9);
@@ -37,6 +52,7 @@ int LinearProgram::add_column(double gain, double low, double high) {
 
 void LinearProgram::add_row(const std::vector<int>& columns,
                             const std::vector<double>& coefficients, double low, double high) {
+  throw_if_stopped();
   Solver& s = *solver_;
   s.columns.insert(s.columns.end(), columns.begin(), columns.end());
   s.coefficients.insert(s.coefficients.end(), coefficients.begin(), coefficients.end());
@@ -67,9 +83,12 @@ double LinearProgram::solve() {
   if (s.solved) {
     s.model.dual();  // new rows leave the old basis dual feasible
   } else {
-    s.model.initialSolve();
+    ClpSolve how;
+    how.setSpecialOption(2, 1);  // leaves SIGINT to us
+    s.model.initialSolve(how);
     s.solved = true;
   }
+  throw_if_stopped();
   CHECK(s.model.isProvenOptimal(), "the linear program ended with status {}", s.model.status());
   solution_.assign(s.model.getColSolution(), s.model.getColSolution() + s.model.numberColumns());
   return s.model.objectiveValue();

@@ -7,6 +7,7 @@
 
 #include "auctions/exact/linear_program.h"
 #include "base/error.h"
+#include "base/signals.h"
 
 namespace agora::auctions {
 namespace {
@@ -141,6 +142,7 @@ class Program {
     const int m = space_.items;
     bool any = false;
     for (const Situation& situation : situations_) {
+      throw_if_stopped();
       const int types = space_.types(situation.bidder);
       std::vector<double> values(types * m), offer(types);
       for (int t = 0; t < types; ++t) {  // a type's gain from `other`: v . share - payment

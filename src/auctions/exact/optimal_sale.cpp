@@ -7,6 +7,11 @@
 #include "base/error.h"
 
 namespace agora::auctions {
+namespace {
+
+constexpr double kMostLaws = 1e6;  // one per bidder and item
+
+}  // namespace
 
 // eq. payment_function: p(b) = b g(b) - integral of g up to b, where g is a step function of the
 // own bid: 0, then 1/(ties + 1) while the virtual value equals the best of the others, then 1.
@@ -102,7 +107,12 @@ std::vector<OptimalSale> load_sales(const Parameters& parameters, int sales) {
   for (int j = 0; j < sales; ++j) {
     std::vector<std::shared_ptr<const VirtualValue>> bidders;
     for (int i = 0; i < parameters.bidders; ++i) {
-      const int law = static_cast<int>(index.values[i * sales + j]);
+      const double number = index.values[i * sales + j];
+      if (!(number >= 0.0 && number < kMostLaws)) {
+        throw user_error("mechanism '{}': tensor 'law' holds {}, expected a law's number",
+                         parameters.mechanism, number);
+      }
+      const int law = static_cast<int>(number);
       auto& value = known[law];
       if (!value) {
         const auto& saved = tensor(parameters, fmt::format("virtual_value.{}", law), {-1, 2});

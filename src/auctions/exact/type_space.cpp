@@ -6,6 +6,16 @@
 
 namespace agora::auctions {
 
+double type_profiles(const Setting& setting, int points) {
+  double count = 1.0;
+  for (const std::vector<Law>& row : marginal_laws(setting)) {
+    for (const Law& law : row) {
+      count *= law->atoms().empty() ? points : static_cast<double>(law->atoms().size());
+    }
+  }
+  return count;
+}
+
 TypeSpace type_space(const Setting& setting, int points) {
   TypeSpace space;
   space.bidders = setting.bidders();

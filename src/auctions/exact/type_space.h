@@ -26,5 +26,7 @@ struct TypeSpace {
 };
 
 TypeSpace type_space(const Setting& setting, int points);
+// How many profiles it would have; infinity where a double cannot tell.
+double type_profiles(const Setting& setting, int points);
 
 }  // namespace agora::auctions

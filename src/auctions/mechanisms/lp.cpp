@@ -1,5 +1,6 @@
 // The optimal mechanism on finitely many types, by linear programming.
 #include <algorithm>
+#include <cmath>
 
 #include "auctions/exact/menu.h"
 #include "auctions/exact/optimal_lp.h"
@@ -23,9 +24,17 @@ class TypedMechanism : public FixedMechanism {
       int64_t types = 1;
       space_.grids.emplace_back();
       for (int j = 0; j < items(); ++j) {
-        space_.grids[i].push_back(
-            tensor(own, fmt::format("grid.b{}i{}", i + 1, j + 1), {-1}).values);
-        types *= static_cast<int64_t>(space_.grids[i][j].size());
+        const std::string grid = fmt::format("grid.b{}i{}", i + 1, j + 1);
+        space_.grids[i].push_back(tensor(own, grid, {-1}).values);
+        const std::vector<double>& values = space_.grids[i][j];
+        if (values.empty() || !std::is_sorted(values.begin(), values.end())) {
+          throw user_error("mechanism '{}': tensor '{}' must hold rising values", name(), grid);
+        }
+        types *= static_cast<int64_t>(values.size());
+        if (types > kMostProfiles) {
+          throw user_error("mechanism '{}': more than {} types of bidder {}", name(), kMostProfiles,
+                           i + 1);
+        }
       }
       space_.probability.emplace_back(types, 0.0);  // only the number of types is used here
     }
@@ -55,13 +64,18 @@ class TypedMechanism : public FixedMechanism {
 };
 
 Parameters design(const Setting& setting, const ExactOptions& options) {
-  const TypeSpace space = type_space(setting, options.points);
-  if (space.profiles() > kMostProfiles) {
+  const double profiles = type_profiles(setting, options.points);
+  if (profiles > kMostProfiles) {
     throw user_error(
         "lp cannot take setting \"{}\" with {} points per item: {} type profiles, at "
         "most {}; --points takes fewer",
-        setting.text(), options.points, space.profiles(), kMostProfiles);
+        setting.text(), options.points,
+        profiles < 1e15           ? fmt::format("{:.0f}", profiles)
+        : std::isfinite(profiles) ? fmt::format("about {:.0e}", profiles)
+                                  : "more than 1e+308",
+        kMostProfiles);
   }
+  const TypeSpace space = type_space(setting, options.points);
   const OptimalMechanism found = solve_optimal(space, options.dominant);
   const int n = setting.bidders(), m = setting.items();
   Parameters parameters;

@@ -61,6 +61,7 @@ std::vector<Choice> optimised(const Setting& setting, const ExactOptions& option
     }
     return choices;
   };
+  check_memory("--design-profiles", options.design_profiles, setting);
   std::vector<double> values(options.design_profiles * m);
   setting.sample(options.seed, kDesignStream, 0, options.design_profiles, values.data());
   const auto revenue = [&](const std::vector<double>& x) {

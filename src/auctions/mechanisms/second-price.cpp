@@ -1,5 +1,6 @@
 // Every item to its highest bidder at the second highest bid, but not below a reserve.
 #include <algorithm>
+#include <cmath>
 
 #include "auctions/mechanism.h"
 #include "base/error.h"
@@ -45,7 +46,9 @@ class SecondPrice : public FixedMechanism {
 Parameters design(const Setting& setting, const ExactOptions& options) {
   Parameters parameters = parameters_for("second-price", setting);
   const double reserve = options.reserve.value_or(0.0);
-  if (!(reserve >= 0.0)) throw user_error("--reserve: expected at least 0, found {}", reserve);
+  if (!(reserve >= 0.0) || std::isinf(reserve)) {
+    throw user_error("--reserve: expected a finite number of at least 0, found {}", reserve);
+  }
   parameters.tensors["reserve"] = {{setting.items()},
                                    std::vector<double>(setting.items(), reserve)};
   return parameters;

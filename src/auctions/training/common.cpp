@@ -1,5 +1,6 @@
 #include "auctions/training/common.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -168,7 +169,7 @@ std::unique_ptr<Mechanism> CommonTrainer::mechanism() const {
   }
   parameters.notes["iterations"] = std::to_string(iteration_);
   parameters.notes["seed"] = std::to_string(seed_);
-  return kind_.make(std::move(parameters));
+  return make_mechanism(kind_, std::move(parameters));
 }
 
 void CommonTrainer::move_to(const Setting& setting) {
@@ -198,6 +199,10 @@ void CommonTrainer::restore(const TensorFile& file) {
   TensorFile variables;
   variables.path = file.path;
   for (const StoredTensor& tensor : file.tensors) {
+    const std::vector<double> values = tensor.values<double>();
+    if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); })) {
+      throw user_error("{}: tensor '{}' holds numbers that are not finite", file.path, tensor.name);
+    }
     const bool own = tensor.name.starts_with("buffer.") || tensor.name.starts_with("numbers.") ||
                      tensor.name == "iteration";
     if (!own) variables.tensors.push_back(tensor);
@@ -211,6 +216,7 @@ void CommonTrainer::restore(const TensorFile& file) {
   }
   sums_ = file.at("numbers.sums", {4}).values<double>();
   iteration_ = file.at("iteration", {1}).values<int64_t>()[0];
+  if (iteration_ < 0) throw user_error("{}: expected an iteration of at least 0", file.path);
 }
 
 std::unique_ptr<ResumableTrainer> resumable_trainer(std::string_view mechanism,

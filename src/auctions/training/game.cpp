@@ -61,13 +61,26 @@ class GameTrainer : public CommonTrainer {
         Task{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
         options);
     for (const Update& update : learn) misreporter_state_.push_back(update.variable.node().name);
+    before_.resize(misreporter_state_.size());
     regret_.resize(static_cast<size_t>(n));
     values_.resize(static_cast<size_t>(recipe.batch * n * m));
     reports_.resize(values_.size());
   }
 
   void advance(int64_t iterations) override {
-    for (int64_t k = 0; k < iterations; ++k) iterate();
+    for (int64_t k = 0; k < iterations; ++k) {
+      for (size_t v = 0; v < misreporter_state_.size(); ++v) {
+        before_[v] = variables_->get(misreporter_state_[v]);
+      }
+      try {
+        iterate();
+      } catch (...) {  // the misreporter has moved, the auctioneer has not
+        for (size_t v = 0; v < misreporter_state_.size(); ++v) {
+          variables_->set(misreporter_state_[v], std::span<const double>(before_[v]));
+        }
+        throw;
+      }
+    }
   }
 
   double iteration_flops() const override {
@@ -116,6 +129,7 @@ class GameTrainer : public CommonTrainer {
 
   std::optional<Program> mislead_, guess_, refine_, descend_;
   std::vector<std::string> misreporter_state_;
+  std::vector<std::vector<double>> before_;  // of the misreporter, at the start of the iteration
   std::vector<float> values_, reports_, profiles_, starts_, regret_;
 };
 

@@ -71,7 +71,6 @@ class LagrangianTrainer : public CommonTrainer {
     climb_->set("starts", std::span<const float>(starts_));
     climb_->run();
     climb_->read("reports", std::span<float>(reports_));
-    remember_reports();
 
     descend_->set("values", std::span<const float>(values_));
     descend_->set("misreports", std::span<const float>(reports_));
@@ -79,6 +78,7 @@ class LagrangianTrainer : public CommonTrainer {
     descend_->set("penalty", penalty_[0]);
     descend_->set("rate", rate());
     descend_->run();
+    remember_reports();  // now that nothing can stop this iteration any more
     descend_->read("regret", std::span<float>(regret_));
     note(descend_->scalar("revenue"), regret_, descend_->scalar("loss"));
 

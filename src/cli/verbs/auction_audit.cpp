@@ -21,8 +21,9 @@ Json regret_details(const std::optional<auctions::RegretTest>& test) {
 }
 
 // All that an audit found, beyond the fixed form of --json.
-Json details(const auctions::Audit& audit) {
+Json details(const auctions::Audit& audit, const std::string& thesis_step) {
   Json json{{"thesis", regret_details(audit.thesis)},
+            {"thesis_step", thesis_step},
             {"strong", regret_details(audit.strong)},
             {"utility", audit.truth.utility},
             {"payment", audit.truth.payment},
@@ -75,15 +76,20 @@ Verb entry_auction_audit() {
             app.add_option("--steps", options->steps, "The thesis's test: steps per start")
                 ->check(CLI::Range(1, 1'000'000))
                 ->capture_default_str();
+            auto step = std::make_shared<std::string>("domain");
+            app.add_option("--thesis-step", *step,
+                           "The thesis's test: steps of .001 of the domain, or of .001 as printed")
+                ->check(CLI::IsMember({"domain", "printed"}))
+                ->capture_default_str();
             auto pictures = declare_pictures(app);
             app.add_option("--details", *file, "Write all that was found to this JSON file");
-            return [=](const Common& common) {
+            return [=, &app](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
-              auctions::AuditOptions how = *options;
-              how.seed = common.seed;
+              auctions::AuditOptions how = audit_options(app, *options, setting, common);
+              how.printed_step = *step == "printed";
               const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
-              if (!file->empty()) write_json(*file, details(audit));
+              if (!file->empty()) write_json(*file, details(audit, *step));
               pictures->write(common, *mechanism, setting, audit);
               print_audit(common, *mechanism, setting, audit);
             };

@@ -18,12 +18,11 @@ Verb entry_auction_eval() {
                 ->required();
             declare_profiles(app, *options, 0);
             auto pictures = declare_pictures(app);
-            return [=](const Common& common) {
+            return [=, &app](const Common& common) {
               const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
-              auctions::AuditOptions how = *options;
-              how.seed = common.seed;
-              const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
+              const auctions::Audit audit = auctions::audit(
+                  *mechanism, setting, audit_options(app, *options, setting, common));
               pictures->write(common, *mechanism, setting, audit);
               print_audit(common, *mechanism, setting, audit);
             };

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "auctions/mechanism.h"
+#include "base/signals.h"
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
 
@@ -29,20 +31,27 @@ Verb entry_auction_exact() {
         declare_profiles(app, options->audit, 0);
         app.add_option("--out", options->out, "Save it: .safetensors or .json");
         auto pictures = declare_pictures(app);
-        return [=](const Common& common) {
+        return [=, &app](const Common& common) {
           const auto start = std::chrono::steady_clock::now();
           const auctions::Setting setting = market->read();
           auctions::ExactOptions how = *exact;
           how.seed = common.seed;
           const auto mechanism = auctions::exact(options->name, setting, how);
-          if (!options->out.empty()) auctions::save(*mechanism, options->out);
-          auctions::AuditOptions measured = options->audit;
-          measured.seed = common.seed;
+          if (!options->out.empty()) {
+            auctions::save(*mechanism, options->out);
+            note_saved(fmt::format("wrote {}", options->out));
+          }
+          auctions::AuditOptions measured = audit_options(app, options->audit, setting, common);
+          const auctions::MechanismKind& kind = auctions::mechanism_kind(options->name);
+          const bool untested =
+              app.count("--regret-profiles") == 0 && kind.truthful && kind.average_option.empty();
+          if (untested) measured.regret_profiles = 0;
           auctions::Audit audit = auctions::audit(*mechanism, setting, measured);
           audit.seconds =
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
           pictures->write(common, *mechanism, setting, audit);
-          print_audit(common, *mechanism, setting, audit);
+          print_audit(common, *mechanism, setting, audit,
+                      untested ? "0 by construction; --regret-profiles N looks for lies" : "");
           if (common.json) return;
           for (const auto& [key, value] : mechanism->parameters().notes) {
             fmt::print("  {:<18} {}\n", key, value);

@@ -21,7 +21,7 @@ Verb entry_auction_reduce() {
                 ->check(CLI::Range(1, 1'000'000))
                 ->capture_default_str();
             app.add_option("--profiles", options->profiles, "Profiles it is measured on")
-                ->check(CLI::Range(1, 100'000'000))
+                ->check(CLI::Range(1, 10'000'000))
                 ->capture_default_str();
             app.add_option("--out", *out, "Save the menu: .safetensors or .json")->required();
             return [=](const Common& common) {

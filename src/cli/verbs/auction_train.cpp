@@ -20,7 +20,6 @@ namespace {
 using auctions::Recipe;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsBetweenCheckpoints = 30;
 constexpr int64_t kReports = 200;  // rows of metrics.csv
 constexpr int64_t kFewProfiles = 1000;
 
@@ -112,14 +111,18 @@ void train(auctions::ResumableTrainer& trainer, const Recipe& recipe, int bidder
   const int64_t every = std::max<int64_t>(1, recipe.iterations / kReports);
   std::optional<report::RunMetrics> metrics;
   if (folder != nullptr && trainer.iteration() < recipe.iterations) metrics.emplace(*folder);
-  auto saved = Clock::now();
+  const auto save = [&] {
+    if (folder != nullptr) folder->save(trainer.iteration(), trainer.state());
+  };
   while (trainer.iteration() < recipe.iterations) {
-    const int64_t to_report = every - trainer.iteration() % every;
-    const int64_t left = recipe.iterations - trainer.iteration();
-    const int64_t count = std::min({to_report, left, int64_t{50}});
-    trainer.advance(count);
-    const bool last = count == left;
-    if (count == to_report || last) {
+    try {
+      trainer.advance(1);
+    } catch (const Interrupted&) {
+      save();
+      throw_if_stopped();  // with what was saved
+    }
+    const bool last = trainer.iteration() == recipe.iterations;
+    if (trainer.iteration() % every == 0 || last) {
       const auctions::TrainingNumbers numbers = trainer.numbers();
       const double p_star = auctions::p_star(numbers.revenue, numbers.regret * bidders);
       if (metrics) {
@@ -131,13 +134,7 @@ void train(auctions::ResumableTrainer& trainer, const Recipe& recipe, int bidder
       progress.update(trainer.iteration(), fmt::format("revenue {:.4f}  regret {:.5f}  P* {:.4f}",
                                                        numbers.revenue, numbers.regret, p_star));
     }
-    const auto now = Clock::now();
-    const bool due =
-        std::chrono::duration<double>(now - saved).count() > kSecondsBetweenCheckpoints;
-    if (folder != nullptr && (due || last || stop_requested())) {
-      folder->save(trainer.iteration(), trainer.state());
-      saved = now;
-    }
+    if (last || (folder != nullptr && folder->save_is_due())) save();
     if (!last) throw_if_stopped();
   }
 }
@@ -149,8 +146,7 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   check(recipe);
   if (!settings.out.empty()) auctions::check_file_name(settings.out);
   if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
-    fmt::print(stderr, "agora: warning: only {} profiles to learn from\n",
-               table->design_profiles());
+    tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
   const auto trainer =
       auctions::resumable_trainer(settings.mechanism, setting, recipe, common.seed);
@@ -159,7 +155,14 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   if (!settings.run.empty()) {
     folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
     folder->keep_last(1);
-    if (const auto checkpoint = folder->latest()) trainer->restore(checkpoint->tensors);
+    if (const auto checkpoint = folder->latest()) {
+      trainer->restore(checkpoint->tensors);
+      if (trainer->iteration() != checkpoint->step || checkpoint->step > recipe.iterations) {
+        throw user_error("{}: it is of iteration {}, expected {} of at most {}",
+                         checkpoint->tensors.path, trainer->iteration(), checkpoint->step,
+                         recipe.iterations);
+      }
+    }
     if (file.empty()) file = (folder->path() / "mechanism.safetensors").string();
   }
   const auto began = Clock::now();
@@ -167,8 +170,8 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
   const auto mechanism = trainer->mechanism();
   auctions::save(*mechanism, file);
-  fmt::print(stderr, "{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds),
-             file);
+  if (!folder) note_saved(fmt::format("wrote {}", file));
+  tell("{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds), file);
   auctions::AuditOptions how = settings.audit;
   how.seed = common.seed;
   const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
@@ -190,6 +193,7 @@ Verb entry_auction_train() {
       .example =
           "agora auction train regretnet --setting 1x2 --iterations 200 --regret-profiles 20 "
           "--run runs/regretnet-1x2",
+      .outputs = {"out"},
       .declare = [](CLI::App& app) {
         auto settings = std::make_shared<Settings>();
         auto market = declare_market(app);

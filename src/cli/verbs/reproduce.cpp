@@ -183,7 +183,6 @@ void reproduce_all(const Options& options, Scale scale, const Common& common) {
 
 // A run begun by hand has no hash yet; one that goes on brings the hash of its beginning.
 void run_alone(const Options& options, Scale scale, const Common& common) {
-  if (options.run.empty()) throw user_error("reproduce: --task needs --run");
   const Experiment& experiment = find_experiment(options.task);
   Json settings = common.settings;
   if (options.recipe.empty()) {
@@ -195,7 +194,10 @@ void run_alone(const Options& options, Scale scale, const Common& common) {
 void run(const Options& options, const Common& common) {
   const Scale scale = options.scale == "quick" ? Scale::kQuick : Scale::kFull;
   if (!options.task.empty()) {
+    if (options.run.empty()) throw user_error("reproduce: --task needs --run");
     run_alone(options, scale, common);
+  } else if (!options.run.empty()) {
+    throw user_error("reproduce: --run needs --task");
   } else if (options.what == std::vector<std::string>{"list"}) {
     print_list(common);
   } else {

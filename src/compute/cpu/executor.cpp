@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "compute/cpu/elementwise.h"
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/shared_part.h"
@@ -305,6 +306,7 @@ class CpuExecutor final : public Executor {
       context.partial = sums - phase.partial_begin;
       const Range range = part_range(tiles, part, parts_);
       for (int64_t tile = range.begin; tile < range.end; ++tile) {
+        throw_if_stopped();
         context.first_row = tile * lanes_;
         context.rows = std::min(lanes_, rows - context.first_row);
         context.kept = kept_.as<Real>() + tile * plan_.kept_features * lanes_;

@@ -217,6 +217,10 @@ DistributedSolution solve_together(const Ranks& ranks, const std::string& source
   const std::vector<Start> start = find_start(ranks, answer.part, solver.system());
   solver.run();
   tell_start(ranks, answer.part, solver, start, answer);
+  CHECK(std::isfinite(answer.value) && std::isfinite(answer.log_z) &&
+            std::isfinite(solver.solution.residual) && !std::isnan(solver.solution.bound),
+        "z-petsc: value {}, log Z {}, residual {}", answer.value, answer.log_z,
+        solver.solution.residual);
   answer.solver = solver.system().solver_words();
   answer.solution = std::move(solver.solution);
   answer.solution.method = "z-petsc";

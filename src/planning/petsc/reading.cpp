@@ -349,6 +349,7 @@ FilePart own_part(const Ranks& ranks, const fs::path& file, std::string_view pre
 }
 
 ModelPart read_part(const Ranks& ranks, const std::string& source, const LoadOptions& load) {
+  refuse_map_rules(source, load);
   const auto read = [&]() -> ModelPart {
     if (looks_like_file(source)) {
       const std::string format = find_format(load.format, source).name;

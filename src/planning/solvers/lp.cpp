@@ -80,7 +80,10 @@ Solution linear_program(const Model& model, const SolveOptions& options) {
         "a loop gains reward for ever, so the total reward is infinite: give a "
         "discount below 1");
   }
-  CHECK(simplex.isProvenOptimal(), "Clp stopped with status {}", simplex.status());
+  if (!simplex.isProvenOptimal()) {
+    throw user_error("method 'lp' found no optimum (Clp ended with status {}); take pi",
+                     simplex.status());
+  }
   for (size_t k = 0; k < n; ++k) {
     problem.value[static_cast<size_t>(problem.order[k])] = simplex.getColSolution()[k];
   }
