@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <unordered_set>
 
+#include "base/limits.h"
 #include "base/signals.h"
 #include "base/text.h"
 
@@ -16,7 +18,6 @@ namespace agora {
 namespace {
 
 constexpr size_t kBuffer = size_t{1} << 20;
-constexpr size_t kLongestRow = size_t{1} << 26;
 
 // Bytes that end the plain run of a cell: separators, quotes, and what text never contains.
 constexpr std::array<bool, 256> kSpecial = [] {
@@ -56,10 +57,11 @@ CsvReader::CsvReader(const std::filesystem::path& path, size_t begin, size_t end
 
 void CsvReader::read_header() {
   if (!next_record()) throw user_error("{}: the file is empty, expected a header row", name_);
+  std::unordered_set<std::string> known;
   for (size_t i = 0; i < cells_.size(); ++i) {
     const std::string column(trimmed(text(i)));
     if (column.empty()) throw fault(line_, fmt::format("column {} has no name", i + 1));
-    if (find(column)) {
+    if (!known.insert(column).second) {
       throw fault(line_, fmt::format("two columns are named '{}'", printable(column)));
     }
     columns_.push_back(column);
@@ -140,6 +142,9 @@ CsvReader::Scan CsvReader::scan_row() {
       return Scan::kMore;
     escaped |= cells_.back().escaped;
     if (at == end_ || *at != ',') break;
+    if (cells_.size() == kMostColumns) {
+      throw fault(line_ + lines, fmt::format("more than {} columns", kMostColumns));
+    }
     ++at;
   }
   if (at != end_) at += *at == '\r' ? 2 : 1;
@@ -214,9 +219,9 @@ void CsvReader::unescape(Cell& cell) {
 void CsvReader::refill() {
   throw_if_stopped();
   const auto kept = static_cast<size_t>(end_ - at_);
-  if (kept >= kLongestRow) {
+  if (kept >= kLongestLine) {
     throw fault(line_, fmt::format("the row is longer than {} MiB; is a quote never closed?",
-                                   kLongestRow >> 20));
+                                   kLongestLine >> 20));
   }
   const auto offset = static_cast<size_t>(at_ - buffer_.data());
   if (kept + kBuffer / 2 > buffer_.size() - 1) buffer_.resize(2 * buffer_.size() - 1);

@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,9 +10,12 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "base/signals.h"
+#include "base/text.h"
 
 namespace agora {
 namespace {
@@ -40,10 +44,11 @@ bool is_stream(const fs::path& path) {
 
 // Where the bytes finally land: a link is followed, so that it stays a link.
 fs::path follow(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_symlink(path, ignored)) return path;
-  const fs::path real = fs::weakly_canonical(path, ignored);
-  return real.empty() ? path : real;
+  std::error_code code;
+  if (!fs::is_symlink(path, code)) return path;
+  fs::path real = fs::weakly_canonical(path, code);
+  if (code) throw write_error(path, code.value());
+  return real;
 }
 
 // ".NAME.PID.COUNT.agora.tmp": hidden, and unique among all processes of this machine.
@@ -65,11 +70,29 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
+constexpr auto kWaitStep = std::chrono::milliseconds(50);  // between two looks at a signal
+
+void wait_until_readable(int descriptor) {
+  pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
+  while (poll(&watched, 1, kWaitStep.count()) <= 0) throw_if_stopped();
+}
+
+// A named pipe is waited for until somebody reads it; a stream that nobody reads any more is not.
+int open_for_writing(const fs::path& path) {
+  while (true) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor >= 0) fcntl(descriptor, F_SETFL, 0);  // blocking from here on
+    if (descriptor >= 0 || errno != ENXIO || is_stream(path)) return descriptor;
+    throw_if_stopped();
+    std::this_thread::sleep_for(kWaitStep);
+  }
+}
+
 }  // namespace
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
   if (path_.empty()) throw user_error("cannot read a file with an empty name");
-  descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw read_error(path_, errno);
   struct stat status {};
   const bool known = fstat(descriptor_, &status) == 0;
@@ -77,7 +100,8 @@ InputFile::InputFile(fs::path path) : path_(std::move(path)) {
     close(descriptor_);
     throw user_error("cannot read {}: it is a folder, expected a file", path_.string());
   }
-  if (known && S_ISREG(status.st_mode)) size_ = static_cast<size_t>(status.st_size);
+  regular_ = known && S_ISREG(status.st_mode);
+  if (regular_) size_ = static_cast<size_t>(status.st_size);
 }
 
 InputFile::~InputFile() { close(descriptor_); }
@@ -86,8 +110,9 @@ size_t InputFile::read(char* bytes, size_t capacity) {
   size_t total = 0;
   capacity = std::min(capacity, end_ - position_);
   while (total < capacity) {
+    if (!regular_) wait_until_readable(descriptor_);
     const ssize_t count = ::read(descriptor_, bytes + total, capacity - total);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) throw read_error(path_, errno);
     if (count == 0) break;
     total += static_cast<size_t>(count);
@@ -128,7 +153,7 @@ AtomicFile::AtomicFile(fs::path target)
     throw user_error("cannot write {}: it is a folder, expected a file", target_.string());
   }
   if (exists && (is_stream(target_) || !S_ISREG(status.st_mode))) {
-    descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = open_for_writing(target_);
   } else {
     temporary_ = temporary_beside(target_);
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -185,8 +210,7 @@ void AtomicFile::commit() {
 }
 
 AppendFile::AppendFile(fs::path path, size_t keep) : path_(std::move(path)), size_(keep) {
-  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw write_error(path_, errno);
+  descriptor_ = open_own_file(path_, O_WRONLY | O_APPEND);
   struct stat status {};
   if (fstat(descriptor_, &status) == 0 && static_cast<size_t>(status.st_size) < keep) {
     close(descriptor_);
@@ -218,6 +242,36 @@ void write_atomically(const fs::path& target, std::string_view bytes) {
   AtomicFile file(target);
   file.write(bytes);
   file.commit();
+}
+
+int open_own_file(const fs::path& path, int flags) {
+  // Without O_NONBLOCK a pipe would be waited for.
+  const int descriptor =
+      open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (descriptor < 0 && errno == ELOOP) {
+    throw user_error("cannot write {}: it is a link, expected a file", path.string());
+  }
+  if (descriptor < 0) throw write_error(path, errno);
+  struct stat status {};
+  const bool known = fstat(descriptor, &status) == 0;
+  if (known && S_ISREG(status.st_mode) && status.st_nlink <= 1) return descriptor;
+  close(descriptor);
+  throw user_error("cannot write {}: {}", path.string(),
+                   known && S_ISREG(status.st_mode) ? "it has a second name (a hard link)"
+                                                    : "it is a pipe or a device, expected a file");
+}
+
+void expect_plain_files(const fs::path& folder) {
+  std::error_code code;
+  for (fs::recursive_directory_iterator entry(folder, code), end; !code && entry != end;
+       entry.increment(code)) {
+    std::error_code gone;  // another process may be at work here
+    const fs::file_type type = entry->symlink_status(gone).type();
+    if (gone || type == fs::file_type::regular || type == fs::file_type::directory) continue;
+    throw user_error("{} holds {} '{}', expected files only", folder.string(),
+                     type == fs::file_type::symlink ? "the link" : "the pipe or device",
+                     printable(entry->path().lexically_relative(folder).string()));
+  }
 }
 
 void make_folder(const fs::path& path) {

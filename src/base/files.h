@@ -10,7 +10,7 @@ namespace agora {
 // The whole file. A missing or unreadable one, or a folder in its place, is a UserError.
 std::string read_file(const std::filesystem::path& path);
 
-// Opens like read_file, but gives the bytes piece by piece.
+// Opens like read_file, but gives the bytes piece by piece. Waiting for a pipe can be interrupted.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
@@ -31,6 +31,7 @@ class InputFile {
   size_t position_ = 0;
   size_t end_ = SIZE_MAX;
   int descriptor_ = -1;
+  bool regular_ = false;
 };
 
 // A file that appears whole or not at all: bytes go to a temporary beside the target, which
@@ -59,7 +60,7 @@ class AtomicFile {
 };
 
 // A file that only grows: a log of metrics or events. Opening it cuts it back to `keep` bytes, so
-// that a resumed run goes on from where its checkpoint was.
+// that a resumed run goes on from where its checkpoint was. Opened as by open_own_file.
 class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path, size_t keep = 0);
@@ -78,6 +79,12 @@ class AppendFile {
 };
 
 void write_atomically(const std::filesystem::path& target, std::string_view bytes);
+
+// The descriptor of a file of ours that is written in place. What may be somebody else's (a link, a
+// file with a second name, a pipe or a device) is a UserError. `flags` are added to open()'s.
+int open_own_file(const std::filesystem::path& path, int flags);
+// A UserError if something in the folder is neither a plain file nor a folder.
+void expect_plain_files(const std::filesystem::path& folder);
 
 // Makes the folder and its parents where they are missing.
 void make_folder(const std::filesystem::path& path);

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace agora {
 
 Json parse_json(std::string_view text, const std::string& name) {
+  expect_shallow_json(text, name);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -25,7 +27,7 @@ Json parse_json(std::string_view text, const std::string& name) {
 }
 
 Json parse_json_file(const std::filesystem::path& path) {
-  return parse_json(read_file(path), path.string());
+  return parse_json(read_text(path, kLongestJson), path.string());
 }
 
 std::string dump_json(const Json& json, int indent) {

@@ -18,10 +18,16 @@ std::vector<std::string> header_of(const std::vector<std::string>& columns) {
 
 MetricsCsv::MetricsCsv(std::filesystem::path path, const Json& state) : path_(std::move(path)) {
   if (state.is_null()) {
-    std::filesystem::remove(path_);
+    remove_file();
   } else {
     restore(state);
   }
+}
+
+void MetricsCsv::remove_file() const {
+  std::error_code code;
+  std::filesystem::remove(path_, code);
+  if (code) throw user_error("cannot remove {}: {}", path_.string(), code.message());
 }
 
 void MetricsCsv::restore(const Json& state) {
@@ -31,14 +37,12 @@ void MetricsCsv::restore(const Json& state) {
   columns_ = json_member<std::vector<std::string>>(state, "columns", name);
   if (state.contains("step")) {
     step_ = json_member<int64_t>(state, "step", name);
-    for (const auto& [key, cell] : state["pending"].items()) {
-      pending_.emplace_back(key, cell.get<std::string>());
+    const auto pending = json_member<Json>(state, "pending", name);
+    for (const auto& [key, cell] : pending.items()) {
+      pending_.emplace_back(key, json_member<std::string>(pending, key, name));
     }
   }
-  if (bytes == 0) {
-    std::filesystem::remove(path_);
-    return;
-  }
+  if (bytes == 0) return remove_file();
   // Columns may have been added since; then the file is written again without them.
   if (CsvReader(path_).columns() != header_of(columns_)) rewrite(columns_);
   file_ = std::make_unique<AppendFile>(path_, bytes);

@@ -29,6 +29,7 @@ class MetricsCsv : public MetricsSink {
   void restore(const Json& state);
   void rewrite(const std::vector<std::string>& columns);
   void complete_row();
+  void remove_file() const;
 
   std::filesystem::path path_;
   std::unique_ptr<AppendFile> file_;

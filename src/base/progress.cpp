@@ -1,15 +1,13 @@
 #include "base/progress.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <utility>
-
-#include "base/text.h"
 
 namespace agora {
 namespace {
@@ -77,6 +75,10 @@ std::string progress_line(std::string_view title, int64_t start, int64_t done, i
   return line.substr(0, width);
 }
 
+void tell_text(const std::string& text) {
+  if (std::fputs(text.c_str(), stderr) < 0) std::clearerr(stderr);
+}
+
 void silence_progress(bool quiet) { silent = quiet; }
 
 Progress::Progress(std::string title, int64_t total, std::string unit, int64_t start)
@@ -110,7 +112,7 @@ void Progress::show(int64_t done, std::string_view note) {
   const std::string line = progress_line(title_, start_, done, total_, unit_, seconds, note, bar,
                                          bar ? terminal_width() - 1 : std::string::npos);
   // Return to the start and clear the line; one write, so that lines of other threads stay whole.
-  tell(bar ? "\r\x1b[K" + line : line + "\n");
+  tell("{}", bar ? "\r\x1b[K" + line : line + "\n");
   shown_ = done;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace agora {
 
@@ -34,6 +37,13 @@ class Progress {
   int64_t shown_ = -1;
   bool open_ = true;
 };
+
+// A message on stderr; where that cannot be written, the work still goes on.
+void tell_text(const std::string& text);
+template <typename... Args>
+void tell(fmt::format_string<Args...> format, Args&&... args) {
+  tell_text(fmt::format(format, std::forward<Args>(args)...));
+}
 
 // For --quiet and tests.
 void silence_progress(bool silent = true);

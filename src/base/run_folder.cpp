@@ -31,6 +31,11 @@ constexpr const char* kLock = ".lock";
 constexpr const char* kExtra = "agora.extra";
 constexpr std::string_view kCheckpointStem = "checkpoint-";
 
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
 void check_format(const Json& object, const std::string& name) {
   const auto format = json_member<int64_t>(object, "format", name);
   if (format <= kFormat) return;
@@ -39,21 +44,50 @@ void check_format(const Json& object, const std::string& name) {
                    format, AGORA_VERSION, kFormat);
 }
 
+Json member_or_null(const Json& object, const std::string& key) {
+  return object.is_object() && object.contains(key) ? object[key] : Json();
+}
+
+// The step of "checkpoint-STEP.safetensors" or "checkpoint-STEP-again.safetensors".
+std::optional<int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(kCheckpointStem) || !name.ends_with(".safetensors")) return std::nullopt;
+  int64_t step = 0;
+  const char* begin = name.data() + kCheckpointStem.size();
+  const auto [end, code] = std::from_chars(begin, name.data() + name.size(), step);
+  if (code != std::errc() || end == begin) return std::nullopt;
+  return step;
+}
+
+// A foreign state.json must not reach beyond its folder, nor for what is no log.
+bool may_be_log(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos && name != kConfig && name != kMetrics &&
+         name != kState && name != kResult && !step_of(name);
+}
+
 Json read_state(const fs::path& folder) {
-  if (!fs::exists(folder / kState)) return nullptr;
+  if (!is_there(folder / kState)) return nullptr;
   const std::string name = (folder / kState).string();
   Json state = parse_json_file(folder / kState);
   check_format(state, name);
-  // A foreign state.json must not reach beyond its folder.
-  std::vector<std::string> files{json_member<std::string>(state, "checkpoint", name)};
-  for (const auto& [file, length] : state["files"].items()) files.push_back(file);
-  for (const std::string& file : files) {
-    if (file.find('/') != std::string::npos) {
-      throw user_error("{}: expected the name of a file beside it, found '{}'", name,
+  const auto step = json_member<int64_t>(state, "step", name);
+  const auto checkpoint = json_member<std::string>(state, "checkpoint", name);
+  if (step < 0 || step_of(checkpoint) != step || checkpoint.find('/') != std::string::npos) {
+    throw user_error("{}: expected a checkpoint of step {} beside it, found '{}'", name, step,
+                     printable(checkpoint));
+  }
+  const Json files = member_or_null(state, "files");
+  if (!files.is_null() && !files.is_object()) throw user_error("{}: 'files' is no object", name);
+  for (const auto& [file, length] : files.items()) {
+    if (!may_be_log(file) || !length.is_number_unsigned()) {
+      throw user_error("{}: expected a log beside it and its length, found '{}'", name,
                        printable(file));
     }
   }
-  json_member<int64_t>(state, "step", name);
+  const Json metrics = member_or_null(state, "metrics");
+  if (metrics.contains("step") && json_member<int64_t>(metrics, "step", name) > step) {
+    throw user_error("{}: the metrics are of a later step than {}", name, step);
+  }
   return state;
 }
 
@@ -70,16 +104,6 @@ std::optional<Checkpoint> read_checkpoint(const fs::path& folder, const Json& st
   return checkpoint;
 }
 
-// The step of "checkpoint-STEP.safetensors" or "checkpoint-STEP-again.safetensors".
-std::optional<int64_t> step_of(const std::string& name) {
-  if (!name.starts_with(kCheckpointStem) || !name.ends_with(".safetensors")) return std::nullopt;
-  int64_t step = 0;
-  const char* begin = name.data() + kCheckpointStem.size();
-  const auto [end, code] = std::from_chars(begin, name.data() + name.size(), step);
-  if (code != std::errc() || end == begin) return std::nullopt;
-  return step;
-}
-
 bool is_ours(const std::string& name) { return name == kLock || name.ends_with(".agora.tmp"); }
 
 // Nothing of somebody else's may be in a folder that becomes a run.
@@ -92,10 +116,6 @@ void expect_unused(const fs::path& path) {
                        path.string(), printable(name));
     }
   }
-}
-
-Json member_or_null(const Json& object, const std::string& key) {
-  return object.is_object() && object.contains(key) ? object[key] : Json();
 }
 
 // As they come back from the file.
@@ -179,8 +199,7 @@ RunFolder RunFolder::open_or_create(const fs::path& path, const Json& settings) 
 }
 
 void RunFolder::lock() {
-  lock_ = ::open((path_ / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) throw user_error("cannot write {}: {}", path_.string(), std::strerror(errno));
+  lock_ = open_own_file(path_ / kLock, O_RDWR);
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) {
       throw user_error("cannot lock {}: {}", path_.string(), std::strerror(errno));
@@ -279,7 +298,7 @@ AppendFile& RunFolder::append_file(const std::string& name) {
   std::unique_ptr<AppendFile>& log = logs_[name];
   if (!log) {
     const Json length = member_or_null(member_or_null(state_, "files"), name);
-    const size_t keep = length.is_number_unsigned() ? length.get<size_t>() : 0;
+    const size_t keep = length.is_null() ? 0 : length.get<size_t>();
     log = std::make_unique<AppendFile>(path_ / name, keep);
   }
   return *log;
@@ -291,19 +310,28 @@ void RunFolder::finish(const Json& result) {
   write_json(path_ / kResult, result);
 }
 
-bool RunFolder::finished() const { return fs::exists(path_ / kResult); }
+bool RunFolder::finished() const { return is_there(path_ / kResult); }
 
-bool is_run(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path / kConfig, ignored);
+bool is_run(const fs::path& path) { return is_there(path / kConfig); }
+
+std::optional<std::string> process_in(const fs::path& path) {
+  const int file = ::open((path / kLock).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return std::nullopt;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  if (!held) return std::nullopt;
+  const std::string holder = read_file(path / kLock);
+  return holder.empty() ? "unknown" : printable(holder);
 }
 
 Json read_run_settings(const fs::path& path) {
-  if (!fs::is_directory(path)) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
     throw user_error("{}: {}, expected the folder of a run", path.string(),
-                     fs::exists(path) ? "it is a file" : "no such folder");
+                     fs::exists(path, ignored) ? "it is a file" : "no such folder");
   }
   if (!is_run(path)) throw user_error("{}: no run (it has no {})", path.string(), kConfig);
+  expect_plain_files(path);  // reading a pipe would wait, writing through a link reach elsewhere
   Json config = parse_toml_file(path / kConfig);
   check_format(config, (path / kConfig).string());
   json_member<std::string>(config, "verb", (path / kConfig).string());
@@ -319,7 +347,7 @@ std::optional<Checkpoint> read_latest_checkpoint(const fs::path& path) {
 
 std::optional<Json> read_run_result(const fs::path& path) {
   read_run_settings(path);
-  if (!fs::exists(path / kResult)) return std::nullopt;
+  if (!is_there(path / kResult)) return std::nullopt;
   return parse_json_file(path / kResult);
 }
 

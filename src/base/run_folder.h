@@ -78,6 +78,7 @@ class RunFolder {
 
 // Looking at a run without going on with it; these take no lock.
 bool is_run(const std::filesystem::path& path);
+std::optional<std::string> process_in(const std::filesystem::path& path);  // that has it open
 Json read_run_settings(const std::filesystem::path& path);
 std::optional<Checkpoint> read_latest_checkpoint(const std::filesystem::path& path);
 std::optional<Json> read_run_result(const std::filesystem::path& path);  // null if unfinished

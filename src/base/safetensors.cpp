@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace agora {
@@ -16,7 +17,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
 constexpr const char* kMetadata = "__metadata__";
 
 struct DTypeEntry {
@@ -214,12 +214,13 @@ class Reader {
     if (input_.size() < sizeof length || input_.read(reinterpret_cast<char*>(&length), 8) != 8) {
       throw fault("it has {} bytes", input_.size());
     }
-    if (length > input_.size() - 8 || length > kLongestHeader) {
+    if (length > input_.size() - 8 || length > kLongestTensorHeader) {
       throw fault("its header claims {} bytes, the file has {}", length, input_.size());
     }
     data_size_ = input_.size() - 8 - length;
     std::string text(length, '\0');
     if (input_.read(text.data(), length) != length) throw fault("the header ends early");
+    expect_shallow_json(text, file_.path);
     std::set<std::string> keys;
     std::optional<std::string> twice;
     Json header;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace agora {
 
 std::string printable(std::string_view text, size_t longest) {
@@ -15,7 +13,5 @@ std::string printable(std::string_view text, size_t longest) {
   }
   return text.size() > longest ? shown + "..." : shown;
 }
-
-void tell(std::string_view text) noexcept { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace agora

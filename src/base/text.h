@@ -15,7 +15,4 @@ constexpr std::string_view trimmed(std::string_view text) {
 // For messages: one line, at most `longest` bytes of it, anything but plain text as \xNN.
 std::string printable(std::string_view text, size_t longest = 40);
 
-// To stderr, whether or not anybody can read it: a terminal may be gone.
-void tell(std::string_view text) noexcept;
-
 }  // namespace agora

@@ -1,11 +1,12 @@
 #include "base/thread_pool.h"
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -17,7 +18,10 @@
 namespace agora {
 namespace {
 
-constexpr int kSpins = 20000;  // about half a millisecond before a waiting thread sleeps
+// How long a waiting thread spins before it sleeps: longer than the pause between two steps of a
+// training, shorter than what another process would miss.
+constexpr auto kSpinTime = std::chrono::microseconds(20);
+constexpr int kPausesPerLook = 16;  // at the clock
 
 thread_local bool inside_part = false;
 
@@ -27,25 +31,40 @@ void relax() {
 #endif
 }
 
+// True as soon as the condition holds; false if it does not hold for kSpinTime.
+template <typename Condition>
+bool spin_until(const Condition& holds) {
+  if (holds()) return true;
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < kPausesPerLook; ++i) {
+      relax();
+      if (holds()) return true;
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
 }  // namespace
 
 struct ThreadPool::Team {
+  static constexpr int kClosed = std::numeric_limits<int>::min();
+
   std::vector<std::thread> workers;
-  int spins = 0;
+  bool spins = false;
   std::mutex submit;  // one run at a time
 
-  // The current job; written before `generation` is raised.
+  // Workers at the current job; kClosed is added while none may join. A run ends when its parts are
+  // done: a worker that the system did not wake in time is not waited for.
+  std::atomic<int> gate{kClosed};
+  std::atomic<uint32_t> generation{0};  // counts the jobs; workers sleep on it
+  std::atomic<bool> stopping{false};
+
+  // The current job; written while the gate is closed and nobody is inside.
   void* context = nullptr;
   void (*call)(void*, int64_t) = nullptr;
   int64_t parts = 0;
   std::atomic<int64_t> next{0};
-  std::atomic<int> busy{0};
-  std::atomic<uint64_t> generation{0};
-  std::atomic<bool> stopping{false};
-
-  std::mutex sleep_mutex;
-  std::condition_variable wake;
-  std::condition_variable finished;
 
   std::mutex error_mutex;
   std::exception_ptr error;
@@ -68,47 +87,57 @@ struct ThreadPool::Team {
     inside_part = false;
   }
 
+  bool enter() {
+    int inside = gate.load(std::memory_order_relaxed);
+    while (inside >= 0) {
+      if (gate.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
+
+  void leave() {
+    if (gate.fetch_sub(1) == kClosed + 1) gate.notify_one();
+  }
+
   void loop() {
-    uint64_t seen = 0;
+    uint32_t seen = 0;
     while (true) {
-      for (int spin = 0; spin < spins && generation.load(std::memory_order_acquire) == seen;
-           ++spin) {
-        relax();
-      }
-      if (generation.load(std::memory_order_acquire) == seen) {
-        std::unique_lock lock(sleep_mutex);
-        wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
-      }
+      const auto called = [&] { return generation.load(std::memory_order_acquire) != seen; };
+      if (!spins || !spin_until(called)) generation.wait(seen, std::memory_order_acquire);
       seen = generation.load(std::memory_order_acquire);
       if (stopping.load(std::memory_order_acquire)) return;
+      if (!enter()) continue;
       work();
-      if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        std::lock_guard lock(sleep_mutex);
-        finished.notify_one();
-      }
+      leave();
     }
   }
 
-  void start_generation() {
-    {
-      std::lock_guard lock(sleep_mutex);
-      generation.fetch_add(1, std::memory_order_acq_rel);
+  void call_workers() {
+    generation.fetch_add(1);
+    generation.notify_all();
+  }
+
+  void wait_for_workers() {
+    gate.fetch_add(kClosed);
+    const auto empty = [&] { return gate.load(std::memory_order_acquire) == kClosed; };
+    if (spins && spin_until(empty)) return;
+    for (int inside; (inside = gate.load(std::memory_order_acquire)) != kClosed;) {
+      gate.wait(inside, std::memory_order_acquire);
     }
-    wake.notify_all();
   }
 };
 
 ThreadPool::ThreadPool(int threads) : team_(std::make_unique<Team>()) {
   CHECK(threads >= 1, "threads is {}", threads);
   // Where threads outnumber the cores, one that spins keeps another from its work.
-  team_->spins = threads <= hardware_threads() ? kSpins : 0;
+  team_->spins = threads <= hardware_threads();
   for (int i = 1; i < threads; ++i)
     team_->workers.emplace_back([team = team_.get()] { team->loop(); });
 }
 
 ThreadPool::~ThreadPool() {
   team_->stopping.store(true, std::memory_order_release);
-  team_->start_generation();
+  team_->call_workers();
   for (std::thread& worker : team_->workers) worker.join();
 }
 
@@ -128,15 +157,10 @@ void ThreadPool::run_erased(int64_t parts, void* context, void (*call)(void*, in
   team.next.store(0, std::memory_order_relaxed);
   team.error = nullptr;
   team.error_part = std::numeric_limits<int64_t>::max();
-  team.busy.store(static_cast<int>(team.workers.size()), std::memory_order_relaxed);
-  team.start_generation();
+  team.gate.store(0, std::memory_order_release);
+  team.call_workers();
   team.work();
-  for (int spin = 0; spin < team.spins && team.busy.load(std::memory_order_acquire) > 0; ++spin)
-    relax();
-  if (team.busy.load(std::memory_order_acquire) > 0) {
-    std::unique_lock lock(team.sleep_mutex);
-    team.finished.wait(lock, [&] { return team.busy.load(std::memory_order_acquire) == 0; });
-  }
+  team.wait_for_workers();
   if (team.error) std::rethrow_exception(std::exchange(team.error, nullptr));
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace agora {
@@ -95,6 +96,7 @@ void write_table(const Json& table, const std::string& prefix, std::string& out)
 }  // namespace
 
 Json parse_toml(std::string_view text, const std::string& name) {
+  expect_shallow_toml(text, name);
   try {
     return to_json(toml::parse(text));
   } catch (const toml::parse_error& error) {
@@ -105,7 +107,7 @@ Json parse_toml(std::string_view text, const std::string& name) {
 }
 
 Json parse_toml_file(const std::filesystem::path& path) {
-  return parse_toml(read_file(path), path.string());
+  return parse_toml(read_text(path, kLongestToml), path.string());
 }
 
 std::string to_toml(const Json& object) {

@@ -7,6 +7,7 @@
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "base/progress.h"
 
 namespace agora::cli {
 
@@ -32,13 +33,13 @@ const auctions::Setting& Market::read() {
   known_ = auctions::setting_from_values(values);
   const auctions::ValueTable& table = *known_->laws().table;
   if (table.design == table.held_out) {
-    fmt::print(stderr,
-               "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "
-               "same ones\n",
-               values, known_->held_out());
+    tell(
+        "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "
+        "same ones\n",
+        values, known_->held_out());
   } else if (known_->held_out() < 10) {
-    fmt::print(stderr, "agora: warning: {}: only {} profiles are held out to judge on\n", values,
-               known_->held_out());
+    tell("agora: warning: {}: only {} profiles are held out to judge on\n", values,
+         known_->held_out());
   }
   return *known_;
 }

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/limits.h"
+#include "base/text.h"
 
 namespace agora::cli {
 namespace {
@@ -73,14 +74,18 @@ nlohmann::ordered_json typed(const std::string& text) {
 std::vector<std::string> with_config(const Verb& verb, const std::string& file,
                                      const std::vector<std::string>& words) {
   toml::table table;
+  const std::string text = read_text(file, kLongestToml);
+  expect_shallow_toml(text, file);
   try {
-    table = toml::parse(read_file(file), file);
+    table = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw user_error("{}:{}: {}", file, error.source().begin.line, error.description());
+    throw user_error("{}:{}: {}", file, error.source().begin.line,
+                     printable(error.description(), 120));
   }
   if (const auto made_for = table["verb"].value<std::string>();
       made_for && *made_for != verb.name) {
-    throw user_error("{}: is a configuration of '{}', not of '{}'", file, *made_for, verb.name);
+    throw user_error("{}: is a configuration of '{}', not of '{}'", file, printable(*made_for),
+                     verb.name);
   }
   const Parser parser(verb);
   std::vector<std::string> known;
@@ -95,22 +100,27 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
     const std::string where = fmt::format("{}:{}: {}", file, node.source().begin.line, key);
     if (kAboutTheFile.contains(key)) continue;
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw user_error("{}:{}: unknown key '{}'{}", file, node.source().begin.line, key,
+      throw user_error("{}:{}: unknown key '{}'{}", file, node.source().begin.line, printable(key),
                        suggestion(key, known));
     }
     if (already.contains(key)) continue;
-    std::vector<std::string> values = values_of(node, where);
+    const std::vector<std::string> values = values_of(node, where);
+    if (values.empty()) throw user_error("{}: expected a value, found an empty list", where);
     const CLI::Option* option = nullptr;
     for (const CLI::Option* each : parser.app.get_options()) {
       if (key_of(*each) == key) option = each;
     }
     if (option->get_lnames().empty()) {
+      for (const std::string& value : values) {
+        if (!value.starts_with('-')) continue;
+        throw user_error("{}: expected a value, found the option '{}'", where, printable(value));
+      }
       positionals.insert(positionals.end(), values.begin(), values.end());
     } else if (option->get_expected_max() == 0) {  // a flag
-      if (values.size() != 1) {
+      if (values.size() > 1) {
         throw user_error("{}: expected true or false, found a list of {}", where, values.size());
       }
-      options.push_back(fmt::format("--{}={}", key, values[0]));
+      options.push_back(fmt::format("--{}={}", key, values.front()));
     } else {
       for (const std::string& value : values) options.push_back(fmt::format("--{}={}", key, value));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/signals.h"
 #include "planning/solver.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 void print_warnings(const planning::Solution& solution) {
   for (const std::string& warning : solution.warnings) {
-    fmt::print(stderr, "agora: warning: {}\n", warning);
+    tell("agora: warning: {}\n", warning);
   }
 }
 
@@ -21,9 +22,11 @@ void print_warnings(const planning::Solution& solution) {
 std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
   auto choice = std::make_shared<SolveChoice>();
   planning::SolveOptions& options = choice->options;
-  app.add_option("--method", choice->method,
-                 fmt::format("{} (default: z, or z-variational if the model is stochastic)",
-                             fmt::join(planning::method_names(), ", ")));
+  app.add_option(
+      "--method", choice->method,
+      fmt::format("{} (default: z, or z-variational if the model is stochastic; mpi with "
+                  "a discount below 1 and no --mu, or without ends)",
+                  fmt::join(planning::method_names(), ", ")));
   app.add_option("--beta", options.beta, "Inverse temperature, 0 to inf")->capture_default_str();
   app.add_option("--mu", options.mu, "Chemical potential (default: -log d - .1)");
   app.add_option("--tolerance", options.tolerance, "Largest error of what is printed")
@@ -34,12 +37,9 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
 }
 
 planning::Solution SolveChoice::run(const planning::Model& model) const {
-  const std::string name = !method.empty()            ? method
-                           : model.is_deterministic() ? "z"
-                                                      : "z-variational";
   planning::SolveOptions watched = options;
   watched.progress = [](int64_t, double) { throw_if_stopped(); };
-  planning::Solution solution = planning::solve(model, name, watched);
+  planning::Solution solution = planning::solve(model, method, watched);
   print_warnings(solution);
   return solution;
 }

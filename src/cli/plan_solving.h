@@ -11,7 +11,7 @@ namespace agora::cli {
 
 // The method of a `plan` verb and its options.
 struct SolveChoice {
-  std::string method;  // empty: z for deterministic models, z-variational for the others
+  std::string method;  // empty: planning::default_method()
   planning::SolveOptions options;
 
   planning::Solution run(const planning::Model& model) const;

@@ -1,16 +1,26 @@
 #include "cli/program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <map>
+#include <new>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/features.h"
+#include "base/progress.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "cli/config.h"
+#include "cli/numbers.h"
 #include "compute/device.h"
 
 namespace agora::cli {
@@ -83,8 +93,10 @@ const Verb& find_verb(std::vector<std::string>& words) {
       return verb;
     }
   }
-  if (!is_group) throw user_error("unknown verb '{}'{}", words[0], suggestion(words[0], firsts));
-  throw user_error("unknown verb '{} {}'{}", words[0], words[1], suggestion(words[1], seconds));
+  if (!is_group)
+    throw user_error("unknown verb '{}'{}", printable(words[0]), suggestion(words[0], firsts));
+  throw user_error("unknown verb '{} {}'{}", words[0], printable(words[1]),
+                   suggestion(words[1], seconds));
 }
 
 // CLI11's message as one line that begins with what it is about.
@@ -94,7 +106,7 @@ std::string one_line(std::string text) {
     const size_t equals = text.find(" = ");
     return fmt::format("{}: '{}' is not a value of its kind",
                        text.substr(conversion.size(), equals - conversion.size()),
-                       text.substr(equals + 3));
+                       printable(text.substr(equals + 3)));
   }
   for (char& letter : text) {
     if (letter == '\n') letter = ' ';
@@ -112,7 +124,25 @@ void reject_extras(const Verb& verb, const CLI::App& app) {
     for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
   }
   throw user_error("{}: unknown {} '{}'{}", verb.name,
-                   name.starts_with("-") ? "option" : "argument", name, suggestion(name, known));
+                   name.starts_with("-") ? "option" : "argument", printable(name),
+                   suggestion(name, known));
+}
+
+// A file opened while a standard stream is closed would take its number, and its text.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    // Output that was asked for and goes nowhere is an error; messages are not.
+    const int flags = stream == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    if (open("/dev/null", flags) != stream) return;
+  }
+}
+
+// The status after standard output (or error) failed; who closes a pipe has read enough.
+int unwritable(int code) {
+  if (code == EPIPE) return 128 + SIGPIPE;
+  tell("agora: cannot write to standard output: {}\n", std::strerror(code));
+  return 2;
 }
 
 void run_verb(const Verb& verb, std::vector<std::string> words, const std::string& command) {
@@ -164,6 +194,13 @@ void run_words(std::vector<std::string> words) {
   run_verb(verb, std::move(words), command);
 }
 
+const Verb* verb_named(const std::string& name) {
+  for (const Verb& verb : verbs()) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
 std::string shell_quoted(const std::string& word) {
   const bool plain =
       !word.empty() &&
@@ -188,25 +225,40 @@ Parser::Parser(const Verb& verb) : app(verb.summary, "agora " + verb.name) {
   app.add_flag("--json", common.json, "Print the result as one JSON object on stdout");
   app.add_option("--config", config_file, "TOML file of options; the command line wins");
   app.footer("Example:\n  " + verb.example);
+  for (CLI::Option* option : app.get_options()) expect_numbers(*option);
 }
 
 int run_program(const std::vector<std::string>& arguments) {
+  occupy_standard_streams();
   try {
     install_signal_handlers();
     run_words(arguments);
-    if (std::fflush(stdout) != 0) throw user_error("standard output cannot be written");
-    return 0;
+    return std::fflush(stdout) == 0 ? 0 : unwritable(errno);
   } catch (const Interrupted& stop) {
-    tell(fmt::format("agora: {}\n", stop.what()));
+    tell("agora: {}\n", stop.what());
     return 128 + stop.signal();
   } catch (const UserError& mistake) {
-    tell(fmt::format("agora: {}\n", mistake.what()));
+    tell("agora: {}\n", mistake.what());
     return 2;
+  } catch (const EndWith& end) {
+    tell("agora: {}\n", end.what());
+    return end.status();
+  } catch (const std::filesystem::filesystem_error& error) {
+    tell("agora: cannot use {}: {}\n", error.path1().string(), error.code().message());
+    return 2;
+  } catch (const std::system_error& error) {  // of fmt::print
+    if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0)
+      return unwritable(error.code().value());
+    tell("agora: internal fault: {}\n", error.what());
+    return 1;
   } catch (const std::bad_alloc&) {
     tell("agora: out of memory\n");
     return 2;
+  } catch (const std::length_error&) {
+    tell("agora: out of memory: a size is beyond any machine\n");
+    return 2;
   } catch (const std::exception& fault) {
-    tell(fmt::format("agora: internal fault: {}\n", fault.what()));
+    tell("agora: internal fault: {}\n", fault.what());
     return 1;
   }
 }

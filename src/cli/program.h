@@ -13,6 +13,9 @@ int run_program(const std::vector<std::string>& arguments);
 // The same for a verb that hands over to another: mistakes are thrown.
 void run_words(std::vector<std::string> words);
 
+// The verb of that name; null if there is none.
+const Verb* verb_named(const std::string& name);
+
 // The verb's parser with its own and the common options; `run` and `common` are set by parsing.
 struct Parser {
   explicit Parser(const Verb& verb);

@@ -1,4 +1,6 @@
 #pragma once
+#include <agora/error.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
@@ -25,10 +27,24 @@ struct Verb {
   std::string name;     // "plan solve": a group and a verb, or one word
   std::string summary;  // one line, for listings
   std::string example;  // a whole command line that works in an empty folder; a test runs it
+  // Of a verb whose work is a run: its options that name files to write.
+  std::vector<std::string> outputs = {};
   // Declares the verb's own options on `app` and returns what to do once they are parsed.
   // A verb whose work is a run takes --run FOLDER and goes on from what it finds there.
   std::function<std::function<void(const Common&)>(CLI::App& app)> declare;
 };
+
+// Thrown by a verb that did its work and printed it, where the exit status has to tell something.
+class EndWith : public Error {
+ public:
+  EndWith(int status, const std::string& line) : Error(line), status_(status) {}
+  int status() const { return status_; }
+
+ private:
+  int status_;
+};
+inline constexpr int kExperimentFailed = 1;
+inline constexpr int kRuleMissed = 3;
 
 // Every verb, in the order of their file names (generated).
 const std::vector<Verb>& verbs();

@@ -132,7 +132,7 @@ double optimality_sweep(const Rows& rows, const double* value, double* next) {
         continue;
       }
       const double off = std::abs(best - value[s]);
-      most = off <= most ? most : off;
+      most = larger(most, off);
       next[s] = best;
     }
     return most;

@@ -362,7 +362,10 @@ Model CassandraParser::build() {
       }
     }
   }
-  for (int32_t s = 0; s < static_cast<int32_t>(start_.size()); ++s) {
+  if (start_.empty()) {  // nothing said means uniform
+    start_.assign(static_cast<size_t>(states_.count), 1.0 / states_.count);
+  }
+  for (int32_t s = 0; s < states_.count; ++s) {
     if (start_[static_cast<size_t>(s)] > 0) builder.start(s, start_[static_cast<size_t>(s)]);
   }
   Model model = builder.build();

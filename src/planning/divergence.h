@@ -3,25 +3,31 @@
 
 #include <vector>
 
-#include "planning/reach.h"
+#include "planning/path_system.h"
 
 namespace agora::planning {
 
 // Looks for a proof that a sum over paths diverges: x >= 0, not zero, with W x >= x wherever x > 0,
 // W being the weights between states that are not ends. Then the spectral radius of W is at least
-// one; a symmetric W needs x'Wx >= x'x only. Every state of `position` >= 0 can reach an end, so
-// its Z holds the diverging part.
+// one; a symmetric W needs x'Wx >= x'x only. Every state of the system can reach an end, so its Z
+// holds the diverging part. W is taken as it is where all steps weigh the same, and as the system
+// has it, folded by phi, where weights may leave the range of doubles: neither changes its
+// spectrum.
 class DivergenceProof {
  public:
-  DivergenceProof(const Model& model, const LogWeights& weights,
-                  const std::vector<int32_t>& position, int32_t ends);
+  using Vector = std::vector<double>;  // (positions), zero at the ends
+
+  // `uniform`: the logarithm of every step's weight, or NaN if they differ.
+  DivergenceProof(const Model& model, double uniform, const PathSystem& system);
 
   // Goes on with the power iterations that find x; true if there is a proof now.
   bool search(int iterations);
+  // Starts from the part of z, a solution of the folded equation, that is negative: where Z
+  // diverges, the equation lifts it.
+  bool search_below(const Vector& z, int iterations) const;
 
  private:
-  using Vector = std::vector<double>;  // (states)
-  double through(State s, const Vector& x) const;
+  double through(size_t p, const Vector& x) const;
   bool is_symmetric() const;
   bool iterate(Vector& x, int iterations) const;
   bool proves(const Vector& x) const;
@@ -29,9 +35,10 @@ class DivergenceProof {
   bool holds_somewhere(const Vector& x) const;
 
   const Model& model_;
-  const LogWeights& weights_;
-  Vector from_all_;   // from one everywhere: finds loops wherever they are
-  Vector from_ends_;  // from the states before an end: paths by their length
+  const PathSystem& system_;
+  bool same_weights_;
+  double weight_;  // of a step, if all are the same
+  std::vector<Vector> starts_;
   bool symmetric_;
 };
 

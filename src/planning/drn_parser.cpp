@@ -111,7 +111,7 @@ void DrnParser::read_header() {
     } else if (line == "@placeholders") {
       read_placeholders();
     } else if (line == "@reward_models") {
-      has_rewards_ = !value_line("@reward_models").empty();
+      value_line("@reward_models");  // a reward model may have no name
     } else if (line == "@nr_states") {
       declared_states_ = index(value_line("@nr_states"), "a number of states");
     } else if (line == "@nr_choices") {
@@ -134,7 +134,7 @@ void DrnParser::read_placeholders() {
   while (lines_.next(line)) {
     line = trimmed(line);
     if (line == "@reward_models") {
-      has_rewards_ = !value_line("@reward_models").empty();
+      value_line("@reward_models");  // a reward model may have no name
       return;
     }
     const size_t colon = line.find(':');
@@ -179,7 +179,6 @@ double DrnParser::take_rewards(std::string_view& text) const {
   if (close == text.npos) fail("']' is missing");
   const std::string_view inside = text.substr(1, close - 1);
   text = trimmed(text.substr(close + 1));
-  if (!has_rewards_) return 0;
   const double reward = number(trimmed(inside.substr(0, inside.find(','))), "a reward");
   if (!std::isfinite(reward))
     fail(fmt::format("the reward is {}, expected a finite number", reward));

@@ -19,8 +19,8 @@ namespace agora::planning {
 inline constexpr std::string_view kDrnTerminal = "agora_terminal";
 inline constexpr std::string_view kDrnEnd = "agora_end";
 
-// Storm's explicit format, line by line. Of several reward models the first counts; what a
-// state and an action earn is added up. States that return to themselves for nothing are
+// Storm's explicit format, line by line. Of several reward models the first counts, with a name
+// or without; what a state and an action earn is added up. States that return to themselves for nothing are
 // terminal.
 class DrnParser {
  public:
@@ -62,7 +62,6 @@ class DrnParser {
   LineReader lines_;
   std::unordered_map<std::string, double> placeholders_;
   std::string type_;
-  bool has_rewards_ = false;
   int32_t declared_states_ = 0;
 
   Sink sink_;

@@ -11,50 +11,76 @@
 namespace agora::planning {
 namespace {
 
-// States that end with probability one under the policy, nearest first, terminal ones in front;
-// with a discount, all the others behind them.
+// The moves of a policy, backwards.
+class MovesBack {
+ public:
+  MovesBack(const Model& model, const Policy& policy)
+      : begin_(static_cast<size_t>(model.states()) + 1, 0) {
+    for_each(model, policy, [&](State, State next) { ++begin_[static_cast<size_t>(next) + 1]; });
+    for (size_t s = 1; s < begin_.size(); ++s) begin_[s] += begin_[s - 1];
+    from_.resize(begin_.back());
+    std::vector<size_t> fill(begin_.begin(), begin_.end() - 1);
+    for_each(model, policy,
+             [&](State s, State next) { from_[fill[static_cast<size_t>(next)]++] = s; });
+  }
+
+  // Grows `set`, whose states are `found`, by all that may come to it, the nearest first.
+  void close(std::vector<char>& set, std::vector<State>& found) const {
+    Watch watch;
+    for (size_t head = 0; head < found.size(); ++head) {
+      watch();
+      const size_t next = static_cast<size_t>(found[head]);
+      for (size_t k = begin_[next]; k < begin_[next + 1]; ++k) {
+        if (set[static_cast<size_t>(from_[k])]) continue;
+        set[static_cast<size_t>(from_[k])] = 1;
+        found.push_back(from_[k]);
+      }
+    }
+  }
+
+ private:
+  template <typename Visit>
+  static void for_each(const Model& model, const Policy& policy, Visit&& visit) {
+    for (State s = 0; s < model.states(); ++s) {
+      for (Action a = 0; a < model.actions(); ++a) {
+        if (policy(s, a) <= 0.0) continue;
+        for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+          const State next = model.transition(s, a, i).next;
+          if (next != s) visit(s, next);
+        }
+      }
+    }
+  }
+
+  std::vector<size_t> begin_;
+  std::vector<State> from_;
+};
+
+// Terminal states, then those that end with probability one under the policy, nearest first; with
+// a discount, all the others behind them.
 PathOrder policy_order(const Model& model, const Policy& policy, double discount) {
-  PathOrder order = hop_order(model);
-  const size_t n = order.position.size();
-  const auto leads_to = [&](State s, const std::vector<char>& set) {
-    for (Action a = 0; a < model.actions(); ++a) {
-      if (policy(s, a) <= 0.0) continue;
-      for (int64_t i = 0, m = model.transition_count(s, a); i < m; ++i) {
-        if (set[static_cast<size_t>(model.transition(s, a, i).next)]) return true;
-      }
-    }
-    return false;
-  };
-  // Grows `set` by the states that lead to it, in place and in the order of hops.
-  const auto close = [&](std::vector<char>& set, std::vector<State>* added) {
-    for (bool grew = true; grew;) {
-      grew = false;
-      for (const State s : order.state) {
-        if (set[static_cast<size_t>(s)] || !leads_to(s, set)) continue;
-        set[static_cast<size_t>(s)] = 1;
-        grew = true;
-        if (added != nullptr) added->push_back(s);
-      }
-    }
-  };
+  const size_t n = static_cast<size_t>(model.states());
+  const MovesBack back(model, policy);
+  PathOrder order;
   std::vector<char> ends(n, 0);
-  std::vector<State> live;
   for (const Terminal& end : model.terminals()) {
     ends[static_cast<size_t>(end.state)] = 1;
-    live.push_back(end.state);
+    order.state.push_back(end.state);
   }
-  close(ends, &live);
+  order.ends = static_cast<int32_t>(order.state.size());
+  back.close(ends, order.state);
+  std::vector<State> lost;
+  for (State s = 0; s < model.states(); ++s) {
+    if (!ends[static_cast<size_t>(s)]) lost.push_back(s);
+  }
   if (discount < 1.0) {
-    for (State s = 0; s < model.states(); ++s) {
-      if (!ends[static_cast<size_t>(s)]) live.push_back(s);
-    }
-  } else {
-    std::vector<char> lost(n);
-    for (size_t s = 0; s < n; ++s) lost[s] = !ends[s];
-    close(lost, nullptr);
-    std::erase_if(live, [&](State s) { return lost[static_cast<size_t>(s)]; });
+    order.state.insert(order.state.end(), lost.begin(), lost.end());
+  } else if (!lost.empty()) {
+    std::vector<char> is_lost(n);
+    for (size_t s = 0; s < n; ++s) is_lost[s] = !ends[s];
+    back.close(is_lost, lost);
+    std::erase_if(order.state, [&](State s) { return is_lost[static_cast<size_t>(s)]; });
   }
-  order.state = std::move(live);
   order.position.assign(n, -1);
   for (size_t p = 0; p < order.state.size(); ++p) {
     order.position[static_cast<size_t>(order.state[p])] = static_cast<int32_t>(p);
@@ -63,11 +89,52 @@ PathOrder policy_order(const Model& model, const Policy& policy, double discount
   return order;
 }
 
+constexpr int32_t kSmall = 300;  // states: LU takes no time
+
+// Sweeps in place, which a discount makes converge; returns how many.
+int64_t plain_sweeps(const PathSystem& system, const std::vector<double>& r, std::vector<double>& v,
+                     double target) {
+  return system.rows().visit([&](const auto rows) {
+    // A discount of .98 needs a thousand, one of .999 twenty; large systems have better ways then.
+    const int64_t most = std::clamp<int64_t>(200'000'000 / system.size(), 1000, 20'000);
+    int64_t sweeps = 0;
+    Watch watch;
+    for (double change = INFINITY; change > target && sweeps < most; ++sweeps) {
+      change = 0.0;
+      for (size_t p = static_cast<size_t>(system.ends()); p < v.size(); ++p) {
+        watch();
+        double sum = r[p];
+        for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
+          sum += rows.weight(e) * v[static_cast<size_t>(rows.to[e])];
+        }
+        change = std::max(change, std::abs(sum - v[p]));
+        v[p] = sum;
+      }
+    }
+    return sweeps;
+  });
+}
+
+// The sweeps of Z and Krylov's method where they do it, LU where they do not and the system is
+// small.
+int64_t solve_system(const PathSystem& system, const std::vector<double>& r, std::vector<double>& v,
+                     double target, double discount) {
+  int64_t sweeps = 0;
+  if (system.size() > kSmall) {
+    if (discount < 1.0) sweeps = plain_sweeps(system, r, v, target);
+    if (system.value_residual(r, v) <= target) return sweeps;
+    sweeps += solve_values(system, r, v, target, false);
+    if (system.value_residual(r, v) <= target || system.size() > kDirectLimit) return sweeps;
+  }
+  return sweeps + solve_values(system, r, v, target, true);
+}
+
 }  // namespace
 
 Evaluation evaluate_rewards(const Model& model, const Policy& policy, double discount,
                             double tolerance, const std::function<double(State, Action)>& reward,
-                            const std::function<double(State)>& end) {
+                            const std::function<double(State)>& end,
+                            const std::vector<double>& from) {
   LogWeights weights;
   weights.transition = [&](State s, Action a, int64_t i) {
     return std::log(discount * policy(s, a) * model.transition(s, a, i).probability);
@@ -76,8 +143,8 @@ Evaluation evaluate_rewards(const Model& model, const Policy& policy, double dis
   const size_t n = static_cast<size_t>(system.size());
   std::vector<double> r(n, 0.0), one(n, 0.0), value(n, 0.0), steps(n, 0.0);
   for (int32_t p = 0; p < system.ends(); ++p) value[static_cast<size_t>(p)] = end(system.state(p));
-  in_parts(system.size() - system.ends(), [&](int64_t from, int64_t until) {
-    for (int32_t p = static_cast<int32_t>(from) + system.ends();
+  in_parts(system.size() - system.ends(), [&](int64_t begin, int64_t until) {
+    for (int32_t p = static_cast<int32_t>(begin) + system.ends();
          p < static_cast<int32_t>(until) + system.ends(); ++p) {
       const State s = system.state(p);
       double sum = 0.0, stay = 0.0;
@@ -94,29 +161,49 @@ Evaluation evaluate_rewards(const Model& model, const Policy& policy, double dis
     }
   });
   Evaluation result;
-  const bool direct = system.size() <= kDirectLimit;
-  result.sweeps = solve_values(system, one, steps, 1e-3, direct);
-  result.longest = 1.01 * (1.0 + *std::max_element(steps.begin(), steps.end()));
+  if (discount < 1.0) {
+    result.longest = 1.0 / (1.0 - discount);
+  } else {
+    result.sweeps = solve_system(system, one, steps, 1e-3, discount);
+    result.longest = 1.01 * (1.0 + *std::max_element(steps.begin(), steps.end()));
+  }
+  if (!from.empty()) {
+    for (int32_t p = system.ends(); p < system.size(); ++p) {
+      const double known = from[static_cast<size_t>(system.state(p))];
+      if (std::isfinite(known)) value[static_cast<size_t>(p)] = known;
+    }
+  }
   double scale = 0.0;
   for (const double x : r) scale = std::max(scale, std::abs(x));
-  result.sweeps += solve_values(
+  result.sweeps += solve_system(
       system, r, value, std::max(0.5 * tolerance / result.longest, 1e-15 * scale * result.longest),
-      direct);
+      discount);
   result.residual = system.value_residual(r, value);
   result.bound = result.residual * result.longest;
   result.value.assign(static_cast<size_t>(model.states()), -INFINITY);
+  if (discount == 1.0) result.steps.assign(static_cast<size_t>(model.states()), INFINITY);
   for (int32_t p = 0; p < system.size(); ++p) {
     result.value[static_cast<size_t>(system.state(p))] = value[static_cast<size_t>(p)];
+    if (discount == 1.0) {
+      result.steps[static_cast<size_t>(system.state(p))] = steps[static_cast<size_t>(p)];
+    }
   }
   return result;
 }
 
 Evaluation evaluate_policy(const Model& model, const Policy& policy, double discount,
-                           double tolerance) {
+                           double tolerance, const std::vector<double>& from) {
   return evaluate_rewards(
       model, policy, discount, tolerance,
       [&](State s, Action a) { return model.expected_reward(s, a); },
-      [&](State s) { return model.terminal_reward(s); });
+      [&](State s) { return model.terminal_reward(s); }, from);
+}
+
+std::vector<char> surely_ends(const Model& model, const Policy& policy) {
+  const PathOrder order = policy_order(model, policy, 1.0);
+  std::vector<char> ends(order.position.size());
+  for (size_t s = 0; s < ends.size(); ++s) ends[s] = order.position[s] >= 0;
+  return ends;
 }
 
 Policy uniform_policy(const Model& model) {

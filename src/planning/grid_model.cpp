@@ -111,6 +111,7 @@ Model grid_model(int32_t rows, int32_t cols, std::string cells, const GridRules&
   layout.state_of.assign(layout.grid.cells.size(), kNone);
   std::vector<Terminal> terminals;
   std::vector<State> starts;
+  State first_free = kNone;
   for (size_t cell = 0; cell < layout.grid.cells.size(); ++cell) {
     const char mark = layout.grid.cells[cell];
     if (mark == '#') continue;
@@ -120,7 +121,9 @@ Model grid_model(int32_t rows, int32_t cols, std::string cells, const GridRules&
     if (mark == 'G') terminals.push_back({s, rules.goal_reward});
     if (mark == '!') terminals.push_back({s, rules.pit_reward});
     if (mark == 'S') starts.push_back(s);
+    if (first_free == kNone && !layout.ends(s)) first_free = s;
   }
+  if (starts.empty() && first_free != kNone) starts.push_back(first_free);
   if (layout.states() == 0) throw user_error("the map is empty: it has no free cell");
   Model model = rules.slip == 0 ? deterministic(layout, rules, std::move(terminals))
                                 : slippery(layout, rules, std::move(terminals));

@@ -26,7 +26,7 @@ double max_abs(const Vector& a) {
   return max_over_parts(static_cast<int64_t>(a.size()), [&](int64_t from, int64_t until) {
     double most = 0.0;
     for (size_t i = static_cast<size_t>(from); i < static_cast<size_t>(until); ++i) {
-      most = std::abs(a[i]) <= most ? most : std::abs(a[i]);
+      most = larger(most, std::abs(a[i]));
     }
     return most;
   });
@@ -115,9 +115,9 @@ int krylov_solve(const PathSystem& system, const Vector& r, Vector& v, double ta
   return k;
 }
 
-void direct_solve(const PathSystem& system, const Vector& r, Vector& v) {
+bool direct_solve(const PathSystem& system, const Vector& r, Vector& v) {
   const int ends = system.ends(), n = system.size() - ends;
-  if (n == 0) return;
+  if (n == 0) return true;
   std::vector<Eigen::Triplet<double>> triplets;
   Eigen::VectorXd right(n);
   system.rows().visit([&](const auto rows) {
@@ -138,29 +138,36 @@ void direct_solve(const PathSystem& system, const Vector& r, Vector& v) {
   Eigen::SparseMatrix<double> matrix(n, n);
   matrix.setFromTriplets(triplets.begin(), triplets.end());
   Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
+  lu.setPivotThreshold(0.0);
   lu.compute(matrix);
-  if (lu.info() != Eigen::Success) throw user_error("the linear system of Z is singular");
+  if (lu.info() != Eigen::Success) return false;
   const Eigen::VectorXd x = lu.solve(right);
+  if (!x.allFinite()) return false;
   std::copy(x.data(), x.data() + n, v.begin() + ends);
+  return true;
 }
 
 int64_t solve_values(const PathSystem& system, const Vector& r, Vector& v, double target,
                      bool direct) {
-  if (direct) {
-    direct_solve(system, r, v);
-    return 1;
-  }
+  constexpr int kPatience = 50;
+  if (direct && direct_solve(system, r, v)) return 1;
   int64_t sweeps = 0;
   double residual = system.value_residual(r, v), check = INFINITY;
-  for (int cycle = 0; residual > target; ++cycle) {
+  bool plain = false;
+  for (int cycle = 0, stalled = 0; residual > target && stalled < kPatience; ++cycle) {
     if (cycle % 8 == 0) {
-      if (!(residual < 0.3 * check)) {
+      if (!plain && !(residual < 0.3 * check)) {
         sweeps += krylov_solve(system, r, v, target, 1000);
-        break;
+        residual = system.value_residual(r, v);
+        if (residual <= target) break;
+        if (system.size() <= kDirectLimit && direct_solve(system, r, v)) return sweeps + 1;
+        plain = true;  // they converge if anything does
+      } else if (plain && residual > 0.999 * check) {
+        ++stalled;
       }
       check = residual;
     }
-    residual = system.value_cycle(r, v);
+    residual = system.value_cycle(r, v, plain);
     sweeps += 2 * PathSystem::kCycle;
   }
   return sweeps;

@@ -44,11 +44,10 @@ void check(const LearningOptions& options, const Model& model) {
         "boltzmann",
         options.exploration, suggestion(options.exploration, {"epsilon-greedy", "boltzmann"}));
   }
-  for (const auto& [s, p] : model.start()) {
-    if (model.terminal(s)) {
-      throw user_error("the start state '{}' is terminal: there is nothing to learn",
-                       model.state_name(s));
-    }
+  if (std::all_of(model.start().begin(), model.start().end(),
+                  [&](const Start& start) { return model.terminal(start.state); })) {
+    throw user_error("the start state '{}' is terminal: there is nothing to learn",
+                     model.state_name(model.start()[0].state));
   }
 }
 
@@ -146,6 +145,7 @@ LearningRun::Outcome LearningRun::play(int32_t run, int64_t episode) {
   std::vector<double> policy(static_cast<size_t>(model_.actions()));
   const std::vector<double> certain{1.0};
   State s = draw_start(rng);
+  if (model_.terminal(s)) return {model_.terminal_reward(s), 0};
   behaviour(row(run, s), options_, scale_, policy);
   size_t a = draw(policy, rng);
   Outcome outcome{0, 0};
@@ -197,6 +197,7 @@ double LearningRun::greedy_episode(int32_t run, Rng& rng) const {
   greedy.epsilon = 0;
   std::vector<double> policy(static_cast<size_t>(model_.actions()));
   State s = draw_start(rng);
+  if (model_.terminal(s)) return model_.terminal_reward(s);
   double sum = 0;
   for (int32_t step = 0; step < options_.max_steps; ++step) {
     behaviour(row(run, s), greedy, scale_, policy);

@@ -18,6 +18,10 @@ UserError no_free_cell(const std::filesystem::path& file) {
   return user_error("{}: the map is empty: it has no free cell", file.string());
 }
 
+UserError no_start(const std::filesystem::path& file) {
+  return user_error("{}: the map has no cell to start in, only walls and ends", file.string());
+}
+
 MapRows read_map_rows(LineReader& reader, const std::filesystem::path& file, size_t cols) {
   MapRows map{.cols = cols};
   std::string_view line;

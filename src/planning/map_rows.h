@@ -23,6 +23,7 @@ MapRows read_map_rows(LineReader& reader, const std::filesystem::path& file, siz
 UserError blank_inside(const std::filesystem::path& file, int64_t line);
 UserError too_many_cells(const std::filesystem::path& file);
 UserError no_free_cell(const std::filesystem::path& file);
+UserError no_start(const std::filesystem::path& file);
 inline constexpr int64_t kMostMapCells = 1'000'000'000;
 
 }  // namespace agora::planning

@@ -12,6 +12,18 @@
 #include "base/huge_pages.h"
 
 namespace agora::planning {
+namespace {
+
+constexpr double kLargestReward = 1e100;  // so that sums along paths stay numbers
+
+// 9 times a finite step reward of a map may be infinite.
+void check_reward(double reward) {
+  CHECK(!std::isnan(reward), "a reward is no number");
+  if (std::abs(reward) <= kLargestReward) return;
+  throw user_error("a reward is {}, expected at most {} in size", reward, kLargestReward);
+}
+
+}  // namespace
 
 Rewards::Rewards(std::vector<double> each) {
   // Few different values are coded as one byte; the table of bit patterns finds them in order.
@@ -68,8 +80,8 @@ Model Model::deterministic(Action actions, std::vector<State> successors, Reward
   model.successors_ = std::move(successors);
   move_to_huge_pages(model.successors_);
   model.rewards_ = std::move(rewards);
-  CHECK(std::isfinite(model.rewards_.min()) && std::isfinite(model.rewards_.max()),
-        "rewards must be finite");
+  check_reward(model.rewards_.min());
+  check_reward(model.rewards_.max());
   model.set_terminals(std::move(terminals));
   model.set_start(State{0});
   return model;
@@ -104,8 +116,8 @@ Model Model::stochastic(Action actions, std::vector<uint32_t> row_begin, std::ve
   move_to_huge_pages(model.next_);
   move_to_huge_pages(model.probability_);
   model.rewards_ = std::move(rewards);
-  CHECK(std::isfinite(model.rewards_.min()) && std::isfinite(model.rewards_.max()),
-        "rewards must be finite");
+  check_reward(model.rewards_.min());
+  check_reward(model.rewards_.max());
   model.set_terminals(std::move(terminals));
   model.set_start(State{0});
   return model;
@@ -118,7 +130,7 @@ void Model::set_terminals(std::vector<Terminal> given) {
   for (const Terminal& end : given) {
     CHECK(end.state >= 0 && end.state < states_ && terminal(end.state),
           "state {} has actions and is not terminal", end.state);
-    CHECK(std::isfinite(end.reward), "terminal reward of state {} is not finite", end.state);
+    check_reward(end.reward);
     std::lower_bound(terminals_.begin(), terminals_.end(), end.state,
                      [](const Terminal& t, State s) { return t.state < s; })
         ->reward = end.reward;

@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "planning/backward.h"
+#include "planning/best_paths.h"
 #include "planning/partition.h"
 #include "planning/reach.h"
+#include "planning/total_reward.h"
 
 namespace agora::planning {
 
@@ -66,6 +68,12 @@ ValueProblem value_problem(const Model& model, const SolveOptions& options) {
   return problem;
 }
 
+ValueProblem optimum_problem(const Model& model, const SolveOptions& options) {
+  ValueProblem problem = value_problem(model, options);
+  if (problem.discount == 1.0 && model.rewards().max() >= 0.0) start_from_below(problem);
+  return problem;
+}
+
 double greedy_policy(const ValueProblem& problem, const std::vector<double>& value,
                      Policy& policy) {
   policy.actions = problem.model.actions();
@@ -79,91 +87,11 @@ double greedy_policy(const ValueProblem& problem, const std::vector<double>& val
             const Best best = best_action(rows, s, value.data());
             policy.greedy[static_cast<size_t>(s)] = best.action;
             const double off = std::abs(best.value - value[static_cast<size_t>(s)]);
-            most = off <= most ? most : off;
+            most = larger(most, off);
           }
           return most;
         });
   });
-}
-
-double error_bound(const ValueProblem& problem, const std::vector<double>& value,
-                   const Policy& greedy, double residual) {
-  if (residual == 0.0 && problem.model.is_deterministic()) return 0.0;
-  if (problem.discount < 1.0) return residual / (1.0 - problem.discount);
-  // Steps of the greedy policy, one more than expected: U = V + eps N with T U <= U is above the
-  // optimum, and the policy itself earns at least V - residual N.
-  const Model& model = problem.model;
-  std::vector<double> steps(value.size(), 0.0);
-  Watch watch;
-  for (int sweep = 0; sweep < 10'000; ++sweep) {
-    double change = 0.0;
-    for (const State s : problem.order) {
-      watch();
-      double sum = 1.0;
-      const Action a = greedy.greedy[static_cast<size_t>(s)];
-      for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
-        const auto t = model.transition(s, a, i);
-        sum += t.probability * steps[static_cast<size_t>(t.next)];
-      }
-      change = std::max(change, std::abs(sum - steps[static_cast<size_t>(s)]));
-      steps[static_cast<size_t>(s)] = sum;
-      if (sum > 1e12) return INFINITY;  // the greedy policy does not end
-    }
-    if (change < 1e-3) break;
-  }
-  const double longest = *std::max_element(steps.begin(), steps.end());
-  double scale = 0.0;
-  for (const double v : value) scale = std::max(scale, std::isfinite(v) ? std::abs(v) : 0.0);
-  const double rounding = 1e-15 * (1.0 + scale);
-  return with_rows(model, 1.0, [&](const auto& rows) {
-    double eps = 1.1 * residual + rounding;
-    for (int attempt = 0; attempt < 40; ++attempt, eps *= 2.0) {
-      std::vector<double> above = value;
-      for (const State s : problem.order) {
-        above[static_cast<size_t>(s)] += eps * steps[static_cast<size_t>(s)];
-      }
-      const bool holds = std::all_of(problem.order.begin(), problem.order.end(), [&](State s) {
-        return best_action(rows, s, above.data()).value <= above[static_cast<size_t>(s)];
-      });
-      if (holds) return eps * longest;
-    }
-    return static_cast<double>(INFINITY);
-  });
-}
-
-void refuse_positive_loops(const ValueProblem& problem, const std::vector<double>& before,
-                           const std::vector<double>& value) {
-  const Model& model = problem.model;
-  Policy policy;
-  greedy_policy(problem, value, policy);
-  // States that never end under the greedy policy: a closed set.
-  std::vector<char> ends(value.size(), 0);
-  for (const Terminal& end : model.terminals()) ends[static_cast<size_t>(end.state)] = 1;
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (const State s : problem.order) {
-      if (ends[static_cast<size_t>(s)]) continue;
-      const Action a = policy.greedy[static_cast<size_t>(s)];
-      for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
-        if (ends[static_cast<size_t>(model.transition(s, a, i).next)]) {
-          ends[static_cast<size_t>(s)] = 1;
-          grew = true;
-          break;
-        }
-      }
-    }
-  }
-  for (const State s : problem.order) {
-    if (ends[static_cast<size_t>(s)]) continue;
-    if (!(value[static_cast<size_t>(s)] > before[static_cast<size_t>(s)])) return;
-  }
-  for (const State s : problem.order) {
-    if (ends[static_cast<size_t>(s)]) continue;
-    throw user_error(
-        "a loop through state '{}' gains reward for ever, so the total reward is infinite: give a "
-        "discount below 1",
-        model.state_name(s));
-  }
 }
 
 double change_for(double discount, double tolerance) {
@@ -175,18 +103,26 @@ Solution finish_optimum(const ValueProblem& problem, std::vector<double> value,
   Solution solution;
   solution.beta = options.beta;
   solution.discount = problem.discount;
-  solution.residual = greedy_policy(problem, value, solution.policy);
-  solution.bound = error_bound(problem, value, solution.policy, solution.residual);
   solution.value = std::move(value);
   solution.sweeps = sweeps;
+  solution.residual = greedy_policy(problem, solution.value, solution.policy);
+  if (problem.discount == 1.0) {
+    finish_total_reward(problem, options, solution);
+  } else {
+    const bool exact = solution.residual == 0.0 && problem.model.is_deterministic();
+    solution.bound = exact ? 0.0 : solution.residual / (1.0 - problem.discount);
+  }
   return solution;
 }
 
 Solution optimal_values(const Model& model, const SolveOptions& options) {
-  ValueProblem problem = value_problem(model, options);
+  ValueProblem problem = optimum_problem(model, options);
   std::vector<double>& value = problem.value;
-  if (problem.discount == 1.0 && model.is_deterministic()) {
-    for (const State s : problem.order) value[static_cast<size_t>(s)] = -INFINITY;
+  if (problem.discount == 1.0 && has_best_paths(model)) {
+    BestPaths paths = best_paths(model);
+    Solution solution = finish_optimum(problem, std::move(paths.value), options, 1);
+    solution.policy.greedy = std::move(paths.action);
+    return solution;
   }
   const Backward backward(model);
   std::vector<int32_t> place(value.size(), -1);  // in the order
@@ -214,7 +150,7 @@ Solution optimal_values(const Model& model, const SolveOptions& options) {
         is_marked[static_cast<size_t>(k)] = 0;
         const double best = best_value(rows, s, value.data());
         const double own = value[static_cast<size_t>(s)];
-        const double off = best == own ? 0.0 : std::abs(best - own);  // both may be -infinity
+        const double off = std::abs(best - own);
         change = off <= change ? change : off;
         value[static_cast<size_t>(s)] = best;
         if (off <= threshold) continue;

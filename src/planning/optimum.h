@@ -16,8 +16,8 @@ namespace agora::planning {
 Solution optimal_values(const Model& model, const SolveOptions& options);
 
 // What all optimality solvers start from: terminal rewards in place, -infinity where, without a
-// discount, no policy surely ends, zero or the warm start elsewhere. Total reward needs an end in
-// reach of the start; user errors say so.
+// discount, no policy surely ends, zero, a bound from below or the warm start elsewhere. Total
+// reward needs an end in reach of the start; user errors say so.
 struct ValueProblem {
   const Model& model;
   double discount;
@@ -26,27 +26,25 @@ struct ValueProblem {
   std::vector<Action> ending;  // total reward: an action that leads to an end; else empty
 };
 ValueProblem value_problem(const Model& model, const SolveOptions& options);
+// The same for sweeps of Bellman's optimality equation. Where steps may be free or gain, the total
+// reward of policies that end is its least solution: sweeps then begin with what one of them earns.
+ValueProblem optimum_problem(const Model& model, const SolveOptions& options);
 
 // Greedy policy of the values, and the Bellman residual over `order`.
 double greedy_policy(const ValueProblem& problem, const std::vector<double>& value, Policy& policy);
 
-// An upper bound on the distance of `value` to the optimum from its Bellman residual: by the
-// discount, or for total reward by values a little above that no backup can raise. Infinity if
-// none was found.
-double error_bound(const ValueProblem& problem, const std::vector<double>& value,
-                   const Policy& greedy, double residual);
+// Total reward: refuses models with a loop that gains for ever. Does nothing if all policies that
+// are greedy for `value` end.
+void refuse_positive_loops(const ValueProblem& problem, const std::vector<double>& value,
+                           const SolveOptions& options);
 
-// Without a discount and with positive rewards: an error if some loop can be taken for ever with
-// gain. `before` are the values of many sweeps ago.
-void refuse_positive_loops(const ValueProblem& problem, const std::vector<double>& before,
-                           const std::vector<double>& value);
-
-// Values done, policy, residual and bound filled in.
+// Values done, policy, residual and bound filled in. For total reward the policy ends; should the
+// values not prove their bound, they are replaced by what the policy earns.
 Solution finish_optimum(const ValueProblem& problem, std::vector<double> value,
                         const SolveOptions& options, int64_t sweeps);
 
 // The largest change of a sweep at which the error is within the tolerance (a guess for total
-// reward, tightened by the caller until error_bound agrees).
+// reward, tightened by the caller until the bound agrees).
 double change_for(double discount, double tolerance);
 
 // sweep() -> largest change, until the bound on the error is within the tolerance.
@@ -55,8 +53,8 @@ Solution iterate(const ValueProblem& problem, std::vector<double>& value,
                  const SolveOptions& options, Sweep&& sweep) {
   double target = change_for(problem.discount, options.tolerance);
   const bool may_loop = problem.discount == 1.0 && problem.model.rewards().max() > 0.0;
-  std::vector<double> before;
-  int64_t sweeps = 0, next_check = 64;
+  constexpr int64_t kLoopCheck = 1000;  // sweeps; what converges has mostly done so by then
+  int64_t sweeps = 0;
   while (true) {
     double change = INFINITY;
     while (change > target) {
@@ -66,11 +64,7 @@ Solution iterate(const ValueProblem& problem, std::vector<double>& value,
       if (sweeps > options.max_sweeps || std::isnan(change)) {
         throw user_error("no convergence after {} sweeps (last change {:.3g})", sweeps, change);
       }
-      if (may_loop && sweeps == next_check) {
-        if (!before.empty()) refuse_positive_loops(problem, before, value);
-        before = value;
-        next_check *= 2;
-      }
+      if (may_loop && sweeps == kLoopCheck) refuse_positive_loops(problem, value, options);
       if (change == 0.0) break;
     }
     Solution solution = finish_optimum(problem, value, options, sweeps);

@@ -2,230 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
-#include "planning/divergence.h"
 #include "planning/krylov.h"
-#include "planning/optimum.h"
+#include "planning/partition_problem.h"
 #include "planning/parts.h"
 #include "planning/path_system.h"
+#include "planning/z_solver.h"
 
 namespace agora::planning {
 namespace {
 
-// Beta, or its limit at infinity, turned into weights: eq. z-bellman, eq. avgBellman.
-struct Problem {
-  const Model& model;
-  double beta, mu;
-  std::vector<double> best;  // optimal values, for beta = infinity
-  LogWeights weights;
-
-  Problem(const Model& model_in, double beta_in, double mu_in)
-      : model(model_in), beta(beta_in), mu(mu_in) {
-    if (std::isinf(beta)) {
-      set_limit_weights();
-      return;
-    }
-    for (const Terminal& end : model.terminals()) weights.end.push_back(beta * end.reward);
-    const bool same_ends = std::all_of(weights.end.begin(), weights.end.end(),
-                                       [&](double w) { return w == weights.end[0]; });
-    if (same_ends && !weights.end.empty()) {
-      shift = weights.end[0];  // a common factor of Z, put back by finish()
-      std::fill(weights.end.begin(), weights.end.end(), 0.0);
-    }
-    if (model.is_deterministic() && model.rewards().constant()) {
-      weights.uniform = beta * model.rewards()[0] + mu;
-    } else if (model.is_deterministic()) {
-      weights.transition = [this](State s, Action a, int64_t) {
-        return beta * model.rewards()[model.row(s, a)] + mu;
-      };
-    } else {
-      weights.transition = [this](State s, Action a, int64_t i) {
-        const auto t = model.transition(s, a, i);
-        return std::log(t.probability) + beta * t.reward + mu;
-      };
-    }
-  }
-  Problem(const Problem&) = delete;
-
-  // Appendix "Boltzmann-like": only the best paths are left, counted with exp(mu) a step.
-  void set_limit_weights() {
-    SolveOptions total;
-    total.discount = 1.0;
-    total.tolerance = 1e-10;
-    best = optimal_values(model, total).value;
-    weights.end.assign(model.terminals().size(), 0.0);
-    weights.transition = [this](State s, Action a, int64_t i) {
-      const auto t = model.transition(s, a, i);
-      const double own = best[static_cast<size_t>(s)];
-      const double through = t.reward + best[static_cast<size_t>(t.next)];
-      return std::abs(own - through) <= 1e-9 * (1.0 + std::abs(own)) ? mu : -INFINITY;
-    };
-  }
-  double shift = 0.0;
-};
-
-double sufficient_mu(const Problem& problem) {
-  const double gain = std::max(0.0, problem.model.rewards().max());
-  return -std::log(most_actions(problem.model)) -
-         (std::isinf(problem.beta) ? 0.0 : problem.beta * gain);
-}
-
-std::string failure(const Problem& problem, const std::string& why) {
-  return no_partition_function(problem.beta, problem.mu, sufficient_mu(problem), why);
-}
-
-struct SweepsFailed {};
-
-// Solves the system for z, folded into phi. Returns the sweeps (or iterations) done.
-class ZSolver {
- public:
-  ZSolver(PathSystem& system, const Problem& problem, PartitionMethod method,
-          const SolveOptions& options)
-      : system_(system),
-        problem_(problem),
-        method_(method),
-        options_(options),
-        z_(static_cast<size_t>(system.size()), 1.0) {}
-
-  int64_t sweeps() const { return sweeps_; }
-  double residual() const { return residual_; }
-
-  void reach(double target) {
-    switch (method_) {
-      case PartitionMethod::kPower:
-        power(target);
-        break;
-      case PartitionMethod::kLinear:
-        linear(target);
-        break;
-      case PartitionMethod::kSweeps:
-        sweep(target, false);
-        break;
-      case PartitionMethod::kAutomatic:
-        sweep(target, true);
-        break;
-    }
-    system_.fold(z_);
-    residual_ = system_.residual(z_);
-  }
-
- private:
-  void count(int64_t sweeps) {
-    sweeps_ += sweeps;
-    if (options_.progress) options_.progress(sweeps_, residual_);
-    if (sweeps_ <= options_.max_sweeps) return;
-    throw user_error("Z has not converged after {} sweeps (relative residual {:.3g})", sweeps_,
-                     residual_);
-  }
-
-  void sweep(double target, bool may_take_over) {
-    double check = INFINITY;  // residual eight cycles ago
-    for (int since_check = 0; residual_ > target;) {
-      residual_ = system_.z_cycle(z_);
-      count(2 * PathSystem::kCycle);
-      if (!std::isfinite(residual_)) throw SweepsFailed{};
-      if (++since_check < 8) continue;
-      since_check = 0;
-      if (residual_ > 0.3 * check) {
-        if (residual_ < 100.0 * kRoundOff) return;  // rounding is all that is left
-        refuse_divergence(may_take_over ? 256 : 64);
-        if (may_take_over) return linear(target);
-      }
-      check = residual_;
-    }
-  }
-
-  void refuse_divergence(int iterations) {
-    if (problem_.mu < sufficient_mu(problem_)) return;
-    if (!divergence_) {
-      divergence_.emplace(problem_.model, problem_.weights, system_.positions(), system_.ends());
-    }
-    if (divergence_->search(iterations)) {
-      throw user_error("{}", failure(problem_, "sums over paths that do not end grow"));
-    }
-  }
-
-  // (I - P) e = P 1 - 1 in the folded system, z = 1 + e.
-  void linear(double target) {
-    if (sweeps_ == 0 && system_.size() > kDirectLimit) refuse_divergence(32);
-    if (std::isinf(residual_)) residual_ = system_.residual(z_);
-    for (int round = 0; residual_ > target; ++round) {
-      const double before = residual_;
-      if (round > 0 || method_ == PartitionMethod::kAutomatic) system_.fold(z_);
-      if (method_ == PartitionMethod::kLinear && round == 0) {
-        for (int k = 0; k < 3; ++k) system_.z_cycle(z_);
-        system_.fold(z_);
-      }
-      std::vector<double> right(z_.size()), change(z_.size(), 0.0);
-      system_.apply(z_, right);
-      for (double& value : right) value = -value;
-      std::fill(right.begin(), right.begin() + system_.ends(), 0.0);
-      if (system_.size() <= kDirectLimit) {
-        direct_solve(system_, right, change);
-        count(1);
-      } else {
-        count(krylov_solve(system_, right, change, std::max(target, 1e-3 * before), 400));
-      }
-      for (size_t p = 0; p < z_.size(); ++p) z_[p] += change[p];
-      if (*std::min_element(z_.begin(), z_.end()) <= 0.0) {
-        // Not positive: either not solved yet, or the sum over paths does not exist.
-        if (system_.size() <= kDirectLimit || round > 8) {
-          throw user_error("{}", failure(problem_, "the linear equation has no positive solution"));
-        }
-        refuse_divergence(512);
-        for (double& value : z_) value = std::max(value, 0.1);
-      }
-      residual_ = system_.residual(z_);
-      if (residual_ > 0.5 * before && round > 0) {
-        if (residual_ < 100.0 * kRoundOff) return;
-        if (round > 12) {
-          throw user_error("{}", failure(problem_, "the linear equation could not be solved"));
-        }
-      }
-    }
-  }
-
-  void power(double target) {
-    std::vector<double> scratch;
-    if (sweeps_ == 0 && system_.size() > kDirectLimit) refuse_divergence(32);
-    if (std::isinf(residual_)) residual_ = system_.residual(z_);
-    while (residual_ > target) {
-      for (int k = 0; k < 8; ++k) {
-        const double change = system_.power_sweep(z_, scratch);
-        ++sweeps_;
-        if (options_.progress) options_.progress(sweeps_, change);
-      }
-      const double before = residual_;
-      residual_ = system_.residual(z_);
-      if (residual_ < 100.0 * kRoundOff && residual_ >= before) return;
-      if (!std::isfinite(residual_)) {
-        throw user_error("{}", failure(problem_, "the power iteration grows without bound"));
-      }
-      if (sweeps_ > options_.max_sweeps) {
-        throw user_error("Z has not converged after {} sweeps (relative residual {:.3g})", sweeps_,
-                         residual_);
-      }
-      if (*std::max_element(z_.begin(), z_.end()) > 1e100) {
-        system_.fold(z_);
-        refuse_divergence(64);
-      }
-    }
-  }
-
-  PathSystem& system_;
-  const Problem& problem_;
-  PartitionMethod method_;
-  const SolveOptions& options_;
-  std::vector<double> z_;
-  int64_t sweeps_ = 0;
-  double residual_ = INFINITY;
-  std::optional<DivergenceProof> divergence_;
-};
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kWeightError = 4e-15;  // of the weights of a folded system, relative
 
 // Expected reward of a step under the policy, by position, divided like the rows of the system.
-std::vector<double> step_rewards(const Problem& problem, const PathSystem& system) {
+// Z is z exp(phi): phi alone is rounded.
+std::vector<double> step_rewards(const PartitionProblem& problem, const PathSystem& system,
+                                 const std::vector<double>& z) {
   const Model& model = problem.model;
   std::vector<double> r = system.visits();
   const bool constant = model.rewards().constant();
@@ -237,25 +31,28 @@ std::vector<double> step_rewards(const Problem& problem, const PathSystem& syste
         continue;
       }
       const State s = system.state(p);
-      double sum = 0.0;
+      const double from_phi = system.phi()[static_cast<size_t>(p)];
+      double sum = 0.0, total = 0.0;
       for (Action a = 0; a < model.actions(); ++a) {
         for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
           const auto t = model.transition(s, a, i);
           const int32_t to = system.position(t.next);
           if (to < 0) continue;
-          sum +=
-              t.reward * std::exp(problem.weights(s, a, i) + system.phi()[static_cast<size_t>(to)] -
-                                  system.phi()[static_cast<size_t>(p)]);
+          const double weight =
+              z[static_cast<size_t>(to)] * std::exp(problem.weights.at(s, a, i).between(
+                                               from_phi, system.phi()[static_cast<size_t>(to)]));
+          sum += t.reward * weight;
+          total += weight;
         }
       }
-      r[static_cast<size_t>(p)] *= sum;
+      r[static_cast<size_t>(p)] *= sum / total;
     }
   });
   return r;
 }
 
 // pi = w(s,t) Z(t) / Z(s), state by state so that memory is read in order.
-void fill_policy(const Problem& problem, Solution& solution) {
+void fill_policy(const PartitionProblem& problem, Solution& solution) {
   const Model& model = problem.model;
   const size_t d = static_cast<size_t>(model.actions());
   const std::vector<double>& log_z = solution.log_z;
@@ -272,9 +69,9 @@ void fill_policy(const Problem& problem, Solution& solution) {
       double sum = 0.0;
       for (Action a = 0; a < model.actions(); ++a) {
         for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
-          const double probability =
-              std::exp(problem.weights(s, a, i) +
-                       log_z[static_cast<size_t>(model.transition(s, a, i).next)] - own);
+          const double then = log_z[static_cast<size_t>(model.transition(s, a, i).next)];
+          if (then == -INFINITY) continue;
+          const double probability = std::exp(problem.weights.at(s, a, i).between(own, then));
           row[a] += probability;
           sum += probability;
           if (!solution.joint_policy.empty()) {
@@ -289,12 +86,46 @@ void fill_policy(const Problem& problem, Solution& solution) {
   });
 }
 
+// Best paths without loops: their sums in one pass.
+void count_limit_paths(const PartitionProblem& problem, Solution& solution) {
+  const Model& model = problem.model;
+  const LimitPaths& best = problem.best;
+  const size_t n = static_cast<size_t>(model.states());
+  solution.value = best.value;
+  solution.log_z.assign(n, -INFINITY);
+  std::vector<double> exponents;
+  for (const State s : best.order) {
+    exponents.clear();
+    for (Action a = 0; a < model.actions(); ++a) {
+      if (!model.has(s, a) || !best.is_best(model, s, a)) continue;
+      const State next = model.transition(s, a, 0).next;
+      exponents.push_back(problem.mu + solution.log_z[static_cast<size_t>(next)]);
+    }
+    double& own = solution.log_z[static_cast<size_t>(s)];
+    own = 0.0;
+    if (exponents.empty()) continue;
+    const double top = *std::max_element(exponents.begin(), exponents.end());
+    for (const double exponent : exponents) own += std::exp(exponent - top);
+    own = top + std::log(own);
+  }
+  solution.sweeps = 1;
+  solution.bound = 0.0;
+  for (size_t s = 0; s < n; ++s) {
+    if (solution.log_z[s] == -INFINITY) continue;
+    // Each of a path's steps rounds once, by no more than its last and largest sum does.
+    const double steps = std::abs(solution.log_z[s] / problem.mu) + 1.0;
+    solution.bound = std::max({solution.bound, best.rounding[s],
+                               2.0 * kEpsilon * steps * (std::abs(solution.log_z[s]) + 1.0)});
+  }
+}
+
 // Fills all of the solution but its policy; beta and mu are set.
-void solve_in(const Problem& problem, const SolveOptions& options, PartitionMethod method,
+void solve_in(const PartitionProblem& problem, const SolveOptions& options, PartitionMethod method,
               bool cautious, Solution& solution) {
   const Model& model = problem.model;
   PathOrder order = path_order(model, problem.weights);
   require_live_start(model, [&](State s) { return order.position[static_cast<size_t>(s)] >= 0; });
+  if (order.diverges) throw user_error("{}", problem.diverges("a loop of steps has weight > 1"));
   if (!options.warm_start.empty() && !cautious) {
     CHECK(options.warm_start.size() == static_cast<size_t>(model.states()), "warm start size");
     for (size_t p = static_cast<size_t>(order.ends); p < order.state.size(); ++p) {
@@ -304,7 +135,7 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
   }
   PathSystem system(model, std::move(order), problem.weights);
   if (system.loops_diverge()) {
-    throw user_error("{}", failure(problem, "an action that stays in its state has weight >= 1"));
+    throw user_error("{}", problem.diverges("an action that stays in its state has weight >= 1"));
   }
   if (cautious) system.be_cautious();
   ZSolver solver(system, problem, method, options);
@@ -314,22 +145,34 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
 
   // Expected steps bound the error: |log Z error| <= residual * steps.
   solver.reach(kFirstTarget);
+  solver.fold();
   std::vector<double> steps(n, 0.0), value(n, 0.0);
   const bool direct = method == PartitionMethod::kLinear && system.size() <= kDirectLimit;
   int64_t value_sweeps = solve_values(system, system.visits(), steps, 1e-3, direct);
-  const double longest = 1.01 * (1.0 + *std::max_element(steps.begin(), steps.end()));
+  // Steps that fall short of their equation by less than one in ten are at most a ninth too few.
+  const double short_of = system.value_residual(system.visits(), steps);
+  const double longest = 1.15 * (1.0 + *std::max_element(steps.begin(), steps.end()));
+  if (!(short_of < 0.1) || !(longest * kRoundingIsLeft < 1.0) ||
+      *std::min_element(steps.begin(), steps.end()) < 0.0) {
+    throw user_error("{}", problem.not_found("mu is too near to where Z diverges"));
+  }
   solver.reach(std::clamp(options.tolerance / (4.0 * longest * std::max(1.0, longest * scale)),
                           kRoundOff, kFirstTarget));
-  solution.residual = solver.residual();
 
   // V = d log Z / d beta: the derivative of the linear equation, with the same matrix.
   for (int32_t p = 0; p < system.ends(); ++p) {
     value[static_cast<size_t>(p)] = model.terminal_reward(system.state(p));
   }
-  double value_residual = 0.0;
-  if (std::isinf(options.beta)) {
+  double value_residual = 0.0, largest = 0.0;
+  const bool limit = std::isinf(options.beta);
+  const auto r = limit ? std::vector<double>{} : step_rewards(problem, system, solver.z());
+  solver.fold();
+  solution.residual = solver.residual();
+  if (limit) {
     for (int32_t p = 0; p < system.size(); ++p) {
-      value[static_cast<size_t>(p)] = problem.best[static_cast<size_t>(system.state(p))];
+      const size_t s = static_cast<size_t>(system.state(p));
+      value[static_cast<size_t>(p)] = problem.best.value[s];
+      value_residual = std::max(value_residual, problem.best.rounding[s] / longest);
     }
   } else {
     if (model.rewards().constant() && problem.shift == problem.beta * value[0]) {
@@ -337,15 +180,18 @@ void solve_in(const Problem& problem, const SolveOptions& options, PartitionMeth
         value[p] = value[0] + model.rewards()[0] * steps[p];  // a start near the answer
       }
     }
-    const auto r = step_rewards(problem, system);
     value_sweeps += solve_values(
         system, r, value, std::max(options.tolerance / (4.0 * longest), 1e-13 * scale * longest),
         direct);
     value_residual = system.value_residual(r, value);
   }
-  const double log_z_error = solution.residual * longest;
-  solution.bound =
-      std::max(log_z_error, 2.0 * log_z_error * longest * scale + value_residual * longest);
+  for (size_t p = 0; p < n; ++p) {
+    largest = larger(largest, std::abs(system.phi()[p] + problem.shift) + std::abs(value[p]));
+  }
+  const double log_z_error = (solution.residual + kWeightError) * longest;
+  solution.bound = kEpsilon * largest +
+                   std::max(log_z_error, (limit ? 0.0 : 2.0 * log_z_error * longest * scale) +
+                                             value_residual * longest);
   if (solution.bound > options.tolerance) {
     solution.warnings.push_back(
         fmt::format("rounding allows an error bound of {:.3g} only, not {:.3g}", solution.bound,
@@ -376,15 +222,18 @@ Action most_actions(const Model& model) {
   return most;
 }
 
-std::string no_partition_function(double beta, double mu, double sufficient,
-                                  const std::string& why) {
-  if (mu < sufficient) {
-    return fmt::format(
-        "Z exists at beta = {}, mu = {} but was not found: {}; z-power is slow and sure", beta, mu,
-        why);
-  }
+std::string partition_diverges(double beta, double mu, double sufficient, const std::string& why) {
   return fmt::format(
       "Z diverges at beta = {}, mu = {}: {}; longer paths must weigh less, mu = {:.4g} works", beta,
+      mu, why, sufficient - 0.1);
+}
+
+std::string partition_not_found(double beta, double mu, double sufficient, const std::string& why) {
+  if (mu < sufficient) {
+    return fmt::format("Z exists at beta = {}, mu = {} but was not found: {}", beta, mu, why);
+  }
+  return fmt::format(
+      "Z was not found at beta = {}, mu = {}, where it may not exist: {}; mu = {:.4g} works", beta,
       mu, why, sufficient - 0.1);
 }
 
@@ -415,22 +264,27 @@ Solution solve_partition(const Model& model, const SolveOptions& options, Partit
   solution.beta = options.beta;
   solution.mu = options.mu.value_or(default_mu(model));
   if (!std::isfinite(solution.mu)) throw user_error("mu is {}; expected a number", solution.mu);
-  const Problem problem(model, solution.beta, solution.mu);
-  const double sufficient = sufficient_mu(problem);
-  if (solution.mu >= sufficient) {
-    solution.warnings.push_back(insufficient_mu(solution.mu, sufficient));
+  const PartitionProblem problem(model, solution.beta, solution.mu);
+  if (solution.mu >= problem.sufficient) {
+    solution.warnings.push_back(insufficient_mu(solution.mu, problem.sufficient));
   }
   if (options.discount.value_or(model.discount()) < 1.0) {
     solution.warnings.push_back("the partition function has no discount; mu takes its place");
   }
 
-  try {
-    solve_in(problem, options, method, false, solution);
-  } catch (const SweepsFailed&) {
+  if (!problem.best.order.empty()) {
+    require_live_start(
+        model, [&](State s) { return problem.best.value[static_cast<size_t>(s)] > -INFINITY; });
+    count_limit_paths(problem, solution);
+  } else {
     try {
-      solve_in(problem, options, method, true, solution);
+      solve_in(problem, options, method, false, solution);
     } catch (const SweepsFailed&) {
-      throw user_error("{}", failure(problem, "sums over paths grow without bound"));
+      try {
+        solve_in(problem, options, method, true, solution);
+      } catch (const SweepsFailed&) {
+        throw user_error("{}", problem.not_found("sums over paths leave the range of numbers"));
+      }
     }
   }
   fill_policy(problem, solution);  // the system is gone: its memory is needed here

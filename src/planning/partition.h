@@ -18,14 +18,15 @@ enum class PartitionMethod {
 // eq. z-bellman for deterministic models, eq. avgBellman (joint_policy filled) for the others.
 Solution solve_partition(const Model& model, const SolveOptions& options, PartitionMethod method);
 
-inline constexpr double kRoundOff = 4e-15;    // no residual falls below this
+inline constexpr double kRoundOff = 4e-15;                    // no residual falls below this
+inline constexpr double kRoundingIsLeft = 100.0 * kRoundOff;  // and one that stays below this may
 inline constexpr double kFirstTarget = 1e-9;  // good enough to see how long paths are
 inline constexpr const char* kNoEnd =
     "the model has no terminal state, so no path ends: give it an absorbing goal, or use a "
     "discount below 1 with a method such as vi";
 // Messages. `sufficient`: -log d - beta max(0, R_max).
-std::string no_partition_function(double beta, double mu, double sufficient,
-                                  const std::string& why);
+std::string partition_diverges(double beta, double mu, double sufficient, const std::string& why);
+std::string partition_not_found(double beta, double mu, double sufficient, const std::string& why);
 std::string insufficient_mu(double mu, double sufficient);
 
 double default_mu(const Model& model);    // -log d - .1

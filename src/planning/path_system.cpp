@@ -14,13 +14,11 @@ namespace agora::planning {
 namespace {
 
 constexpr double kDrift = 1e100;  // z beyond this is folded into phi
-
-// The larger of the two; a NaN stays.
-double larger(double most, double x) { return x <= most ? most : x; }
+constexpr double kLost = 1e-290;  // weights below this have lost digits, or all
 
 struct Entry {
   int32_t to;
-  double log_weight;
+  LogWeight log_weight;
   int times;
 };
 
@@ -34,10 +32,10 @@ double gather(const Model& model, const LogWeights& weights, State s,
       const State next = model.transition(s, a, i).next;
       const int32_t to = position[static_cast<size_t>(next)];
       if (to < 0) continue;
-      const double log_weight = weights(s, a, i);
-      if (log_weight == -INFINITY) continue;
+      const LogWeight log_weight = weights.at(s, a, i);
+      if (log_weight.high == -INFINITY) continue;
       if (next == s) {
-        stay += std::exp(log_weight);
+        stay += std::exp(log_weight.sum());
         continue;
       }
       row.push_back({to, log_weight, 1});
@@ -48,7 +46,8 @@ double gather(const Model& model, const LogWeights& weights, State s,
   }
   size_t kept = 0;
   for (const Entry& entry : row) {
-    if (kept > 0 && row[kept - 1].to == entry.to && row[kept - 1].log_weight == entry.log_weight) {
+    if (kept > 0 && row[kept - 1].to == entry.to &&
+        row[kept - 1].log_weight.sum() == entry.log_weight.sum()) {
       ++row[kept - 1].times;
     } else {
       row[kept++] = entry;
@@ -67,11 +66,22 @@ PathSystem::PathSystem(const Model& model, PathOrder order, const LogWeights& we
       phi_(std::move(order.log_sum)),
       cap_(phi_.size(), 0.0f),
       visits_(phi_.size(), 0.0) {
+  make_rows(model, weights);
+}
+
+void PathSystem::make_rows(const Model& model, const LogWeights& weights) {
+  lost_weights_ = false;
   if (model.is_deterministic() && model.actions() <= static_cast<Action>(PaddedRows::kWidth)) {
     pad_rows(model, weights);
   } else {
     pack_rows(model, weights);
   }
+  if (cautious_) be_cautious();
+}
+
+void PathSystem::be_cautious() {
+  cautious_ = true;
+  cap_.assign(cap_.size(), 0.0f);
 }
 
 // The most that body(p) returns, over all unknowns.
@@ -93,9 +103,9 @@ void PathSystem::pad_rows(const Model& model, const LogWeights& weights) {
   reserve_in_huge_pages(rows_.weight, kWidth * phi_.size());
   rows_.to.assign(kWidth * phi_.size(), 0);
   rows_.weight.assign(kWidth * phi_.size(), 0.0);
-  const double uniform = std::exp(weights.uniform);
+  const double uniform = std::exp(weights.uniform.sum());
   const Action d = model.actions();
-  std::atomic<bool> diverge{false};
+  std::atomic<bool> diverge{false}, lost{false};
   bandwidth_ = static_cast<int32_t>(most([&](size_t p) {
     const State s = state_[p];
     const int32_t here = static_cast<int32_t>(p);
@@ -104,18 +114,21 @@ void PathSystem::pad_rows(const Model& model, const LogWeights& weights) {
     double* const weight = &rows_.weight[kWidth * p];
     double stay = 0.0, cap = 0.0;
     int32_t widest = 0;
+    bool whole = true;
     for (Action a = 0; a < d; ++a) {
       if (next[a] == kNone) continue;
       const int32_t t = position_[static_cast<size_t>(next[a])];
       if (t < 0) continue;
-      const double log_weight = weights(s, a, 0);
-      const double plain = weights.transition ? std::exp(log_weight) : uniform;
+      const LogWeight log_weight = weights.at(s, a, 0);
+      if (log_weight.high == -INFINITY) continue;
+      const double plain = weights.transition ? std::exp(log_weight.sum()) : uniform;
       if (t == here) {
         stay += plain;
         continue;
       }
       to[a] = t;
-      weight[a] = std::exp(log_weight + phi_[static_cast<size_t>(t)] - phi_[p]);
+      weight[a] = std::exp(log_weight.between(phi_[p], phi_[static_cast<size_t>(t)]));
+      whole &= weight[a] > kLost;
       if (t > here) {
         weight[a] = -weight[a];
         cap += plain;
@@ -124,6 +137,7 @@ void PathSystem::pad_rows(const Model& model, const LogWeights& weights) {
     }
     const double leave = 1.0 - stay;
     if (!(leave > 0.0)) diverge.store(true, std::memory_order_relaxed);
+    if (!whole) lost.store(true, std::memory_order_relaxed);
     visits_[p] = 1.0 / leave;
     if (stay > 0.0) {
       for (Action a = 0; a < d; ++a) weight[a] /= leave;
@@ -133,6 +147,7 @@ void PathSystem::pad_rows(const Model& model, const LogWeights& weights) {
     return static_cast<double>(widest);
   }));
   loops_diverge_ = diverge;
+  lost_weights_ = lost;
 }
 
 void PathSystem::pack_rows(const Model& model, const LogWeights& weights) {
@@ -150,12 +165,13 @@ void PathSystem::pack_rows(const Model& model, const LogWeights& weights) {
   rows_.to.resize(rows_.begin.back());
   rows_.weight.resize(rows_.begin.back());
   rows_.split.assign(n, 0);
-  const double uniform = weights.transition ? 0.0 : std::exp(weights.uniform);
-  std::atomic<bool> diverge{false};
+  const double uniform = weights.transition ? 0.0 : std::exp(weights.uniform.sum());
+  std::atomic<bool> diverge{false}, lost{false};
   bandwidth_ =
       static_cast<int32_t>(max_over_parts(size() - ends_, [&](int64_t from, int64_t until) {
         std::vector<Entry> row;
         int32_t widest = 0;
+        bool whole = true;
         for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
              ++p) {
           const double leave = 1.0 - gather(model, weights, state_[p], position_, row);
@@ -166,11 +182,12 @@ void PathSystem::pack_rows(const Model& model, const LogWeights& weights) {
           double cap = 0.0;
           rows_.split[p] = e;
           for (const Entry& entry : row) {
-            const double plain = weights.transition ? std::exp(entry.log_weight) : uniform;
+            const double plain = weights.transition ? std::exp(entry.log_weight.sum()) : uniform;
             rows_.to[e] = entry.to;
-            rows_.weight[e++] =
+            rows_.weight[e] =
                 entry.times / leave *
-                std::exp(entry.log_weight + phi_[static_cast<size_t>(entry.to)] - phi_[p]);
+                std::exp(entry.log_weight.between(phi_[p], phi_[static_cast<size_t>(entry.to)]));
+            whole &= rows_.weight[e++] > kLost;
             if (entry.to < here) {
               rows_.split[p] = e;
             } else {
@@ -180,9 +197,11 @@ void PathSystem::pack_rows(const Model& model, const LogWeights& weights) {
           }
           cap_[p] = static_cast<float>(std::min(cap, 0.98));
         }
+        if (!whole) lost.store(true, std::memory_order_relaxed);
         return static_cast<double>(widest);
       }));
   loops_diverge_ = diverge;
+  lost_weights_ = lost;
 }
 
 // Only ever needed where one sweep moves z beyond the range of doubles: the ratio sweep from
@@ -203,17 +222,28 @@ void PathSystem::log_sweep() {
         if (rows.weight(e) == 0.0 || rows.to[e] > here) continue;
         sum += rows.weight(e) * std::exp(change[static_cast<size_t>(rows.to[e])] - top);
       }
+      if (top == -INFINITY) {  // nothing comes from earlier states
+        if (later > 0.0) change[p] = std::log(later);
+        continue;
+      }
       const double moving = std::min(later, static_cast<double>(cap_[p])), fixed = later - moving;
-      const double earlier = top == -INFINITY ? top : top + std::log(sum);
+      const double earlier = top + std::log(sum);
       const double high = fixed > 0.0 ? std::max(earlier, 0.0) : earlier;
       change[p] =
           high + std::log(std::exp(earlier - high) + fixed * std::exp(-high)) - std::log1p(-moving);
     }
+    lost_weights_ = true;
+    rest_.resize(n, 0.0);
     in_parts(size(), [&](int64_t from, int64_t until) {
       for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
+        const double before = phi_[p];
         phi_[p] += change[p];
+        rest_[p] += (before - phi_[p]) + change[p];
         for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
-          rows_.weight[e] *= std::exp(change[static_cast<size_t>(rows.to[e])] - change[p]);
+          double& weight = rows_.weight[e];
+          if (weight == 0.0) continue;
+          const double moved = change[static_cast<size_t>(rows.to[e])] - change[p];
+          weight = std::copysign(std::exp(std::log(std::abs(weight)) + moved), weight);
         }
       }
     });
@@ -302,13 +332,16 @@ double PathSystem::z_cycle(std::vector<double>& z) {
   return change;
 }
 
-double PathSystem::value_cycle(const std::vector<double>& r, std::vector<double>& v) const {
+double PathSystem::value_cycle(const std::vector<double>& r, std::vector<double>& v,
+                               bool plain) const {
+  const double most_moving = plain ? 0.0 : 1.0;
   double* const value = v.data();
   double change = 0.0;  // of the last sweep, which has one thread
   rows_.visit([&](const auto rows) {
     run_sweeps(true, [&](size_t from, size_t until, int64_t) {
       for (size_t p = from; p < until; ++p) {
-        const double moving = std::min(rows.later_weight(p), static_cast<double>(cap_[p]));
+        const double moving =
+            std::min({rows.later_weight(p), static_cast<double>(cap_[p]), most_moving});
         value[p] = (r[p] + rows.sum(p, value) - moving * value[p]) / (1.0 - moving);
       }
     });
@@ -368,18 +401,43 @@ void PathSystem::apply(const std::vector<double>& v, std::vector<double>& out) c
 }
 
 void PathSystem::fold(std::vector<double>& z) {
+  std::atomic<bool> lost{lost_weights_};
+  const bool keep_rest = lost_weights_;
+  if (keep_rest) rest_.resize(phi_.size(), 0.0);
   rows_.visit([&](const auto rows) {
     in_parts(size(), [&](int64_t from, int64_t until) {
+      bool whole = true;
       for (size_t p = static_cast<size_t>(from); p < static_cast<size_t>(until); ++p) {
-        phi_[p] += std::log(z[p]);
+        const double before = phi_[p], log_z = std::log(z[p]);
+        phi_[p] += log_z;
+        if (keep_rest) rest_[p] += (before - phi_[p]) + log_z;
         const double inverse = 1.0 / z[p];
         for (size_t e = rows.begin(p); e < rows.end(p); ++e) {
-          rows_.weight[e] *= z[static_cast<size_t>(rows.to[e])] * inverse;
+          double& weight = rows_.weight[e];
+          if (weight == 0.0) continue;
+          weight = (weight * z[static_cast<size_t>(rows.to[e])]) * inverse;
+          whole &= std::abs(weight) > kLost;
         }
       }
+      if (!whole) lost.store(true, std::memory_order_relaxed);
     });
   });
+  lost_weights_ = lost;
   std::fill(z.begin(), z.end(), 1.0);
+}
+
+void PathSystem::rebuild(const Model& model, const LogWeights& weights, std::vector<double>& z) {
+  rest_.resize(phi_.size(), 0.0);
+  in_parts(size() - ends_, [&](int64_t from, int64_t until) {
+    for (size_t p = static_cast<size_t>(from + ends_); p < static_cast<size_t>(until + ends_);
+         ++p) {
+      const double before = phi_[p], log_z = std::log(z[p]) + rest_[p];
+      phi_[p] += log_z;
+      z[p] = std::exp((before - phi_[p]) + log_z);
+      rest_[p] = 0.0;
+    }
+  });
+  make_rows(model, weights);
 }
 
 }  // namespace agora::planning

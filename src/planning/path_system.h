@@ -40,13 +40,13 @@ class PathSystem {
   // too early. Folds z when it drifts.
   static constexpr int kCycle = 4;
   // Plain sweeps along the order too: slow, but they cannot fail if Z exists.
-  void be_cautious() { cap_.assign(cap_.size(), 0.0f); }
+  void be_cautious();
   // Returns the largest relative change of the last sweep: no residual is larger, since only what
   // came after a state in that sweep moved since.
   double z_cycle(std::vector<double>& z);
   // The same for the values of the folded system, v = r + P v: differences take the place of
-  // ratios.
-  double value_cycle(const std::vector<double>& r, std::vector<double>& v) const;
+  // ratios; `plain`: values do.
+  double value_cycle(const std::vector<double>& r, std::vector<double>& v, bool plain) const;
   // z = W z from the values before, as the thesis's power iteration does; returns the largest
   // change of Z relative to the largest Z.
   double power_sweep(std::vector<double>& z, std::vector<double>& scratch) const;
@@ -58,8 +58,14 @@ class PathSystem {
 
   // phi += log z, weights follow, z = 1.
   void fold(std::vector<double>& z);
+  // Whether some weight was too small for a double since the rows were made: if it was small only
+  // because phi was wrong, it is missing.
+  bool has_lost_weights() const { return lost_weights_; }
+  // Makes the rows anew at phi + log z, rounded; what rounding took from phi is left in z.
+  void rebuild(const Model& model, const LogWeights& weights, std::vector<double>& z);
 
  private:
+  void make_rows(const Model& model, const LogWeights& weights);
   void pad_rows(const Model& model, const LogWeights& weights);
   void pack_rows(const Model& model, const LogWeights& weights);
   bool ratio_sweeps(std::vector<double>& z) const;
@@ -72,10 +78,13 @@ class PathSystem {
   int32_t ends_ = 0;
   int32_t bandwidth_ = 0;  // the largest distance in positions between the ends of an entry
   bool loops_diverge_ = false;
+  bool lost_weights_ = false;
+  bool cautious_ = false;
   std::vector<State> state_;
   std::vector<int32_t> position_;
   std::vector<double> phi_;
-  std::vector<float> cap_;  // bound on L / z(s) in the solution
+  std::vector<double> rest_;  // what rounding took from phi, once weights were lost; may be empty
+  std::vector<float> cap_;    // bound on L / z(s) in the solution
   PathRows rows_;
   std::vector<double> visits_;
 };

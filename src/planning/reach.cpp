@@ -117,10 +117,85 @@ void build_up(const Model& model, const LogWeights& weights, PathOrder& order) {
   }
 }
 
-// The same where all steps weigh the same: without logarithms, and with one place in memory per
-// state. Sums are m 2^(kScale e), m near one.
+bool some_step_gains(const Model& model, const LogWeights& weights) {
+  if (!weights.transition) return weights.uniform.sum() > 0.0;
+  return max_over_parts(model.states(), [&](int64_t from, int64_t until) {
+           for (State s = static_cast<State>(from); s < static_cast<State>(until); ++s) {
+             for (Action a = 0; a < model.actions(); ++a) {
+               for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+                 if (weights(s, a, i) > 0.0) return 1.0;
+               }
+             }
+           }
+           return 0.0;
+         }) > 0.0;
+}
+
+// Raises sums that a step away from a state outweighs by more than e^kSlack, and what follows from
+// that. Finds that it would never end by a loop among the steps taken over last: such a loop gains.
+void raise_to_later_sums(const Model& model, const LogWeights& weights, PathOrder& order) {
+  constexpr double kSlack = 50.0;
+  const Backward backward(model);
+  const size_t n = order.state.size();
+  std::vector<int32_t> through(n, -1);  // position that a sum was taken over from
+  std::vector<char> waits(n, 1);
+  std::vector<int32_t> queue(n), next_queue;
+  for (size_t p = 0; p < n; ++p) queue[p] = static_cast<int32_t>(p);
+  const auto raise_before = [&](int32_t to) {
+    const State next = order.state[static_cast<size_t>(to)];
+    backward.for_each(next, [&](State s) {
+      const int32_t p = order.position[static_cast<size_t>(s)];
+      if (p < order.ends) return;
+      double& own = order.log_sum[static_cast<size_t>(p)];
+      for (Action a = 0; a < model.actions(); ++a) {
+        for (int64_t i = 0, count = model.transition_count(s, a); i < count; ++i) {
+          if (model.transition(s, a, i).next != next) continue;
+          const double offer = weights(s, a, i) + order.log_sum[static_cast<size_t>(to)];
+          if (!(offer > own + kSlack)) continue;
+          own = offer;
+          through[static_cast<size_t>(p)] = to;
+          if (!waits[static_cast<size_t>(p)]) next_queue.push_back(p);
+          waits[static_cast<size_t>(p)] = 1;
+        }
+      }
+    });
+  };
+  const auto has_loop = [&] {
+    std::vector<int32_t> seen(n, -1);
+    for (size_t p = 0; p < n; ++p) {
+      int32_t at = static_cast<int32_t>(p);
+      while (at >= 0 && seen[static_cast<size_t>(at)] < 0) {
+        seen[static_cast<size_t>(at)] = static_cast<int32_t>(p);
+        at = through[static_cast<size_t>(at)];
+      }
+      if (at >= 0 && seen[static_cast<size_t>(at)] == static_cast<int32_t>(p)) return true;
+    }
+    return false;
+  };
+  for (size_t raised = 0; !queue.empty(); std::swap(queue, next_queue)) {
+    throw_if_stopped();
+    next_queue.clear();
+    for (const int32_t p : queue) {
+      waits[static_cast<size_t>(p)] = 0;
+      raise_before(p);
+    }
+    raised += next_queue.size();
+    if (raised <= n) continue;
+    raised = 0;
+    if (has_loop()) {
+      order.diverges = true;
+      return;
+    }
+  }
+}
+
+// The same as build_up where all steps weigh the same: without logarithms, and with one place in
+// memory per state. Sums are m 2^(kScale e), m near one.
 class UniformBuildUp {
  public:
+  // A sum moves by one scale a step at most.
+  static constexpr double kLeastLogWeight = -150.0;
+
   UniformBuildUp(const Model& model, double log_weight, PathOrder& order)
       : model_(model),
         order_(order),
@@ -291,11 +366,14 @@ PathOrder path_order(const Model& model, const LogWeights& weights) {
     order.log_sum.push_back(weights.end.empty() ? 0.0 : weights.end[p]);
     same_ends &= order.log_sum[p] == 0.0;
   }
-  if (!weights.transition && weights.uniform < 0.0 && same_ends && model.actions() <= UINT8_MAX) {
-    UniformBuildUp(model, weights.uniform, order).run();
-  } else {
-    build_up(model, weights, order);
+  const double uniform = weights.uniform.sum();
+  if (!weights.transition && uniform < 0.0 && uniform > UniformBuildUp::kLeastLogWeight &&
+      same_ends && model.actions() <= UINT8_MAX) {
+    UniformBuildUp(model, uniform, order).run();
+    return order;
   }
+  build_up(model, weights, order);
+  if (some_step_gains(model, weights)) raise_to_later_sums(model, weights, order);
   return order;
 }
 

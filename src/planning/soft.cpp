@@ -88,7 +88,7 @@ double soft_residual(const SoftProblem& problem, const std::vector<double>& log_
           const State s = problem.order[static_cast<size_t>(k)];
           const double off =
               std::abs(soft_backup(problem, s, log_z, q) - log_z[static_cast<size_t>(s)]);
-          most = off <= most ? most : off;
+          most = larger(most, off);
         }
         return most;
       });
@@ -125,8 +125,30 @@ void soft_newton(const SoftProblem& problem, std::vector<double>& log_z, double 
           problem.beta, problem.mu,
           default_mu(model) - problem.beta * std::max(0.0, model.rewards().max()));
     }
-    if (solution.bound <= tolerance || change < 1e-14) return;
+    if (solution.bound <= tolerance || change < 1e-14) break;
   }
+  solution.policy = soft_policy(problem, log_z);
+}
+
+double policy_error(const SoftProblem& problem, const Policy& policy,
+                    const std::vector<double>& value, double log_z_error) {
+  const Model& model = problem.model;
+  double most = 0.0;
+  for (const State s : problem.order) {
+    double spread = 0.0;
+    for (Action a = 0; a < model.actions(); ++a) {
+      const double p = policy(s, a);
+      if (p <= 0.0) continue;
+      double worth = problem.reward[static_cast<size_t>(model.row(s, a))];
+      for (int64_t i = 0, n = model.transition_count(s, a); i < n; ++i) {
+        const auto t = model.transition(s, a, i);
+        worth += t.probability * value[static_cast<size_t>(t.next)];
+      }
+      spread += p * std::abs(worth - value[static_cast<size_t>(s)]);
+    }
+    most = std::max(most, spread);
+  }
+  return std::expm1(2.0 * log_z_error) * most;
 }
 
 }  // namespace agora::planning

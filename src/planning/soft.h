@@ -25,9 +25,15 @@ double soft_backup(const SoftProblem& problem, State s, const std::vector<double
 Policy soft_policy(const SoftProblem& problem, const std::vector<double>& log_z);
 double soft_residual(const SoftProblem& problem, const std::vector<double>& log_z);
 
-// Newton's method: evaluates the soft policy of L exactly, entropy included, until L is a fixed
-// point; `newton_steps` counts. An error if L grows without bound.
+// Newton's method: evaluates the soft policy of L exactly, entropy included, until the bound on the
+// error of L is within the tolerance; the policy is that of the last L. An error if L grows without
+// bound.
 void soft_newton(const SoftProblem& problem, std::vector<double>& log_z, double tolerance,
                  Solution& solution);
+
+// What an error of L changes in the value of one step of its policy: probabilities move by a
+// factor, and that moves value only between actions of different worth.
+double policy_error(const SoftProblem& problem, const Policy& policy,
+                    const std::vector<double>& value, double log_z_error);
 
 }  // namespace agora::planning

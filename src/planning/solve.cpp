@@ -11,7 +11,23 @@
 namespace agora::planning {
 namespace {
 
-void check_model(const Model& model, const Solver& solver) {
+// Sums of a few thousand of these are still numbers.
+constexpr double kLargestReward = 1e300;
+
+double largest_reward(const Model& model) {
+  double most = std::max(std::abs(model.rewards().min()), std::abs(model.rewards().max()));
+  for (const Terminal& end : model.terminals()) most = std::max(most, std::abs(end.reward));
+  return most;
+}
+
+void check_model(const Model& model, const Solver& solver, const SolveOptions& options) {
+  const bool weighs = solver.answer == Solver::Answer::kPartitionFunction ||
+                      solver.answer == Solver::Answer::kSoftValue;
+  const double beta = weighs && std::isfinite(options.beta) ? std::max(1.0, options.beta) : 1.0;
+  if (const double most = largest_reward(model); !(beta * most <= kLargestReward)) {
+    throw user_error("rewards of {:.3g}{} are too large to be added up; at most {} can be", most,
+                     beta > 1.0 ? fmt::format(" times beta = {}", beta) : "", kLargestReward);
+  }
   if (!solver.stochastic && !model.is_deterministic()) {
     throw user_error(
         "method '{}' takes deterministic models only; this one is stochastic "
@@ -21,6 +37,39 @@ void check_model(const Model& model, const Solver& solver) {
 }
 
 }  // namespace
+
+void check_answer(const Model& model, const Solver& solver, const Solution& solution) {
+  const auto check = [&](const std::vector<double>& values, const char* what, bool may_not_end) {
+    CHECK(values.size() == static_cast<size_t>(model.states()), "{}: {} of {} states", solver.name,
+          what, values.size());
+    for (State s = 0; s < model.states(); ++s) {
+      CHECK(!std::isnan(values[static_cast<size_t>(s)]), "{}: the {} of state '{}' is not a number",
+            solver.name, what, model.state_name(s));
+      if (values[static_cast<size_t>(s)] < INFINITY) continue;
+      throw user_error("method '{}': the {} of state '{}' is too large for a number", solver.name,
+                       what, model.state_name(s));
+    }
+    for (const Start& start : model.start()) {
+      if (may_not_end || values[static_cast<size_t>(start.state)] > -INFINITY) continue;
+      throw user_error(
+          "method '{}' has no {} for the start state '{}': it is beyond what numbers "
+          "can hold",
+          solver.name, what, model.state_name(start.state));
+    }
+  };
+  check(solution.value, "value", solver.answer == Solver::Answer::kPolicyValue);
+  if (!solution.log_z.empty()) check(solution.log_z, "log Z", false);
+  if (!solution.policy_value.empty()) check(solution.policy_value, "value of the policy", true);
+  CHECK(solution.residual >= 0.0 && std::isfinite(solution.residual), "{}: a residual of {}",
+        solver.name, solution.residual);
+  CHECK(solution.bound >= 0.0, "{}: an error bound of {}", solver.name, solution.bound);
+}
+
+std::string default_method(const Model& model, const SolveOptions& options) {
+  const bool discounted = !options.mu && options.discount.value_or(model.discount()) < 1.0;
+  if (discounted || model.terminals().empty()) return "mpi";
+  return model.is_deterministic() ? "z" : "z-variational";
+}
 
 void check_options(const SolveOptions& options) {
   if (!(options.beta >= 0.0)) throw user_error("beta is {}; expected a number >= 0", options.beta);
@@ -114,11 +163,12 @@ std::vector<double> evaluate(const Model& model, const Policy& policy,
 }
 
 Solution solve(const Model& model, const std::string& method, const SolveOptions& options) {
-  const Solver& solver = find_solver(method);
+  const Solver& solver = find_solver(method.empty() ? default_method(model, options) : method);
   check_options(options);
-  check_model(model, solver);
+  check_model(model, solver, options);
   const auto begin = std::chrono::steady_clock::now();
   Solution solution = solver.run(model, options);
+  check_answer(model, solver, solution);
   solution.method = solver.name;
   solution.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -21,6 +21,9 @@ struct Solver {
 // Every solver, in the order of their file names (generated).
 const std::vector<Solver>& solvers();
 void check_options(const SolveOptions& options);
+// Where answers leave a solver: values and log Z are numbers, -infinity only where nothing ends and
+// never at the start; the residual is known, the bound a number or infinity for unknown.
+void check_answer(const Model& model, const Solver& solver, const Solution& solution);
 const Solver& find_solver(const std::string& name);  // a user error names the nearest
 
 }  // namespace agora::planning

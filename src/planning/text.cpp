@@ -1,9 +1,12 @@
 #include "planning/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
+#include "base/limits.h"
 #include "base/signals.h"
 
 namespace agora::planning {
@@ -71,6 +74,15 @@ bool LineReader::fill() {
   buffer_.resize(kept + kChunk);
   const size_t got = file_.read(buffer_.data() + kept, kChunk);
   buffer_.resize(kept + got);
+  const std::string_view fresh = std::string_view(buffer_).substr(kept);
+  if (const size_t zero = fresh.find('\0'); zero != fresh.npos) {
+    const auto lines = std::count(fresh.data(), fresh.data() + zero, '\n');
+    throw user_error("{}:{}: this is not a text file", file_.path().string(), number_ + 1 + lines);
+  }
+  if (kept > kLongestLine) {
+    throw user_error("{}:{}: the line is longer than {} MiB", file_.path().string(), number_ + 1,
+                     kLongestLine >> 20);
+  }
   ended_ = got == 0;
   if (number_ == 0 && kept == 0 && buffer_.starts_with("\xEF\xBB\xBF")) begin_ = 3;
   return !ended_;

@@ -46,10 +46,10 @@ std::vector<std::string> anchors(const std::vector<Section>& sections) {
 std::string contents(const Page& page, const std::vector<std::string>& names) {
   std::string list;
   for (size_t i = 0; i < names.size(); ++i)
-    list +=
-        fmt::format(R"(<li class="level{}"><a href="#{}">{}</a>{}</li>)",
-                    std::clamp(page.sections[i].level, 1, 2), names[i],
-                    escape_markup(page.sections[i].heading), verdict_dot(page.sections[i].verdict));
+    list += fmt::format(R"(<li class="level{}"><a href="#{}">{}</a>{}</li>)",
+                        std::clamp(page.sections[i].level, 1, 2), names[i],
+                        escape_markup(page.sections[i].heading),
+                        verdict_dot(page.sections[i].verdict, page.sections[i].verdict_text));
   return fmt::format(R"(<nav class="toc" aria-label="Contents"><p>Contents</p><ul>{}</ul></nav>)",
                      list);
 }
@@ -74,8 +74,9 @@ std::string render_html(const Page& page, std::string_view plotly_js) {
   for (size_t i = 0; i < page.sections.size(); ++i) {
     const Section& section = page.sections[i];
     const int level = std::clamp(section.level, 1, 2) + 1;
-    main += fmt::format(R"(<section id="{0}"><h{1}><a href="#{0}">{2}</a>{3}</h{1}>)", names[i],
-                        level, escape_markup(section.heading), badge(section.verdict));
+    main +=
+        fmt::format(R"(<section id="{0}"><h{1}><a href="#{0}">{2}</a>{3}</h{1}>)", names[i], level,
+                    escape_markup(section.heading), badge(section.verdict, section.verdict_text));
     for (const Block& block : section.blocks) main += writer.write(block);
     main += "</section>\n";
   }

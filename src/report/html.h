@@ -24,6 +24,7 @@ struct Column {
 struct Row {
   std::vector<std::string> cells;  // (columns); an empty cell shows a dash in a numeric column
   Verdict verdict = Verdict::kNone;
+  std::string verdict_text = {};  // the word of the verdict if empty
 };
 
 // A column of verdicts appears when any row has one.
@@ -68,8 +69,9 @@ struct Section {
   std::string heading;
   Verdict verdict = Verdict::kNone;  // a mark beside the heading and in the table of contents
   std::vector<Block> blocks = {};
-  int level = 1;            // 1: a section, 2: a subsection
-  std::string anchor = {};  // of links to it; made from the heading if empty
+  int level = 1;                  // 1: a section, 2: a subsection
+  std::string anchor = {};        // of links to it; made from the heading if empty
+  std::string verdict_text = {};  // the word of the verdict if empty
 };
 
 struct Page {

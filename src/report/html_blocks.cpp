@@ -22,9 +22,11 @@ std::string badge(Verdict verdict, std::string_view text) {
                      escape_markup(text.empty() ? verdict_word(verdict) : text));
 }
 
-std::string verdict_dot(Verdict verdict) {
+std::string verdict_dot(Verdict verdict, std::string_view text) {
   if (verdict == Verdict::kNone) return "";
-  return fmt::format(R"(<span class="dot {0}" title="{0}"></span>)", verdict_word(verdict));
+  const std::string_view word = verdict_word(verdict);
+  return fmt::format(R"(<span class="dot {}" title="{}"></span>)", word,
+                     escape_markup(text.empty() ? word : text));
 }
 
 std::string BlockWriter::write(const Block& block) {
@@ -61,7 +63,7 @@ std::string BlockWriter::write(const Table& table) {
       html += fmt::format(R"(<td class="{}">{}</td>)", classes(table.columns[i]),
                           dash ? "–" : escape_markup(cell));
     }
-    if (verdicts) html += fmt::format("<td>{}</td>", badge(row.verdict));
+    if (verdicts) html += fmt::format("<td>{}</td>", badge(row.verdict, row.verdict_text));
     html += "</tr>";
   }
   html += "</tbody></table></div>";

@@ -6,7 +6,7 @@
 namespace agora::report {
 
 std::string badge(Verdict verdict, std::string_view text = {});  // "" for kNone without text
-std::string verdict_dot(Verdict verdict);
+std::string verdict_dot(Verdict verdict, std::string_view text = {});
 
 // Writes blocks and keeps the figures that the page's script will need.
 class BlockWriter {

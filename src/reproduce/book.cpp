@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/commit.h"
+#include "base/build.h"
 #include "base/error.h"
 #include "base/features.h"
 #include "base/files.h"
@@ -13,28 +13,82 @@
 namespace agora::reproduce {
 namespace {
 
-const Configuration& configuration_of(const Experiment& experiment, Scale scale) {
-  return scale == Scale::kQuick ? experiment.quick : experiment.full;
-}
-
 size_t passes(const Chapter& chapter) {
   const auto& findings = chapter.outcome.findings;
   return static_cast<size_t>(std::count_if(findings.begin(), findings.end(),
                                            [](const Finding& each) { return each.pass; }));
 }
 
-report::Verdict verdict_of(const Chapter& chapter) {
-  if (!chapter.ran()) return report::Verdict::kMissing;
-  return chapter.reproduced() ? report::Verdict::kPass : report::Verdict::kFail;
+report::Verdict verdict_of(Fate fate) {
+  switch (fate) {
+    case Fate::kReproduced:
+      return report::Verdict::kPass;
+    case Fate::kMissed:
+    case Fate::kFailed:
+      return report::Verdict::kFail;
+    case Fate::kOnRequest:
+    case Fate::kNotRun:
+      break;
+  }
+  return report::Verdict::kMissing;
 }
 
-// Why a chapter is not reproduced, in a few words.
-std::string why(const Chapter& chapter) {
-  if (!chapter.ran()) return chapter.failure;
-  for (const Finding& each : chapter.outcome.findings) {
-    if (!each.pass) return fmt::format("{}: {:.6g}, expected {}", each.what, each.ours, each.rule);
+std::string command_of(const Chapter& chapter, const Order& order) {
+  return fmt::format("agora reproduce {} --scale {} --seed {}", chapter.experiment->name,
+                     scale_name(order.scale), order.seed);
+}
+
+// Why the chapter has no outcome; an error is told rather than the interrupt of another seed.
+void explain(Chapter& chapter, const Job& job) {
+  if (chapter.fate == Fate::kFailed) return;
+  const bool failed = job.state == Job::State::kFailed;
+  if (!failed && !chapter.why.empty()) return;
+  if (failed) chapter.fate = Fate::kFailed;
+  chapter.why = job.failure.empty() ? "it was not begun" : job.failure;
+  if (chapter.jobs.size() > 1) chapter.why = fmt::format("seed {}: {}", job.seed, chapter.why);
+}
+
+// The results of all seeds, in their order; none if one is missing.
+std::vector<Json> results_of(Chapter& chapter, const Order& order) {
+  std::vector<Json> results;
+  for (const Job& job : chapter.jobs) {
+    const Json result = finished_result(job, order);
+    if (result.is_null()) {
+      explain(chapter, job);
+      continue;
+    }
+    results.push_back(result.at("values"));
+    chapter.seconds += result.at("seconds").get<double>();
+    chapter.other_build |= result.at("build") != build_id();
+    const auto commit = result.at("commit").get<std::string>();
+    if (std::find(chapter.commits.begin(), chapter.commits.end(), commit) ==
+        chapter.commits.end()) {
+      chapter.commits.push_back(commit);
+    }
   }
-  return "";
+  if (results.size() < chapter.jobs.size()) results.clear();
+  return results;
+}
+
+void judge(Chapter& chapter, const Order& order) {
+  const std::vector<Json> results = results_of(chapter, order);
+  if (results.empty()) return;
+  try {
+    chapter.outcome = chapter.experiment->judge(order.scale, results);
+    CHECK(!chapter.outcome.findings.empty(), "no finding");
+  } catch (const std::exception& fault) {
+    chapter.outcome = {};
+    chapter.fate = Fate::kFailed;
+    chapter.why = fmt::format("its results cannot be judged: {}", fault.what());
+    return;
+  }
+  chapter.fate = Fate::kReproduced;
+  for (const Finding& each : chapter.outcome.findings) {
+    if (each.pass) continue;
+    chapter.fate = Fate::kMissed;
+    chapter.why = fmt::format("{}: {:.6g}, expected {}", each.what, each.ours, each.rule);
+    return;
+  }
 }
 
 std::string ours_in_words(const Finding& found) {
@@ -51,24 +105,27 @@ std::string seconds_in_words(double seconds) {
 report::Section section_of(const Chapter& chapter, const Order& order) {
   const Experiment& experiment = *chapter.experiment;
   report::Section section{.heading = fmt::format("{}: {}", experiment.name, experiment.title),
-                          .verdict = verdict_of(chapter),
-                          .anchor = experiment.name};
+                          .verdict = verdict_of(chapter.fate),
+                          .anchor = experiment.name,
+                          .verdict_text = std::string(fate_words(chapter.fate))};
   const Configuration& configuration = configuration_of(experiment, order.scale);
   std::string seeds;
   for (const Job& job : chapter.jobs)
     seeds += fmt::format("{}{}", seeds.empty() ? "" : ", ", job.seed);
   report::Facts facts{
       {{"thesis", experiment.source},
-       {"scale", fmt::format("{} ({})", scale_name(order.scale), configuration.words)},
-       {"seeds", seeds},
-       {"time", seconds_in_words(chapter.seconds)}}};
+       {"scale", fmt::format("{} ({})", scale_name(order.scale), configuration.words)}}};
+  if (!seeds.empty()) facts.items.push_back({"seeds", seeds});
+  if (chapter.seconds > 0) facts.items.push_back({"time", seconds_in_words(chapter.seconds)});
   if (chapter.commits.size() > 1 ||
-      (!chapter.commits.empty() && chapter.commits[0] != AGORA_COMMIT)) {
+      (!chapter.commits.empty() && chapter.commits[0] != build_commit())) {
     facts.items.push_back({"made by commit", fmt::format("{}", fmt::join(chapter.commits, ", "))});
   }
+  if (chapter.other_build) facts.items.push_back({"build", "another one"});
   section.blocks.emplace_back(std::move(facts));
-  if (!chapter.ran()) {
-    section.blocks.emplace_back(report::Paragraph{"It did not run to its end: " + chapter.failure});
+  if (chapter.outcome.findings.empty()) {
+    section.blocks.emplace_back(
+        report::Paragraph{fmt::format("{}: {}", fate_words(chapter.fate), chapter.why)});
   }
   if (!chapter.outcome.findings.empty()) {
     report::Table table{.columns = {{.name = "What"},
@@ -88,56 +145,61 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
   if (!chapter.outcome.charts.empty()) {
     section.blocks.emplace_back(report::ChartBlock{chapter.outcome.charts});
   }
-  section.blocks.emplace_back(
-      report::Code{.text = fmt::format("agora reproduce {} --scale {} --seed {}", experiment.name,
-                                       scale_name(order.scale), order.seed),
-                   .label = "Command"});
+  section.blocks.emplace_back(report::Code{.text = command_of(chapter, order), .label = "Command"});
   return section;
 }
 
 }  // namespace
 
-bool Chapter::reproduced() const { return ran() && passes(*this) == outcome.findings.size(); }
+std::string_view fate_words(Fate fate) {
+  constexpr std::string_view kWords[] = {"reproduced", "missed", "failed", "on request", "not run"};
+  return kWords[static_cast<int>(fate)];
+}
 
-std::vector<Chapter> judge(const std::vector<Job>& jobs, Scale scale) {
+std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
+                           const std::vector<const Experiment*>& on_request) {
   std::map<std::string, Chapter> by_name;
   for (const Job& job : jobs) {
     Chapter& chapter = by_name[job.experiment->name];
     chapter.experiment = job.experiment;
     chapter.jobs.push_back(job);
   }
-  std::vector<Chapter> chapters;
   for (auto& [name, chapter] : by_name) {
     std::sort(chapter.jobs.begin(), chapter.jobs.end(),
               [](const Job& a, const Job& b) { return a.seed < b.seed; });
-    std::vector<Json> results;
-    for (const Job& job : chapter.jobs) {
-      const Json result = finished_result(job.folder);
-      if (result.is_null()) {
-        chapter.failure = job.failure.empty() ? "it was not run" : job.failure;
-        break;
-      }
-      results.push_back(result.at("values"));
-      chapter.seconds += result.at("seconds").get<double>();
-      const auto commit = result.at("commit").get<std::string>();
-      if (std::find(chapter.commits.begin(), chapter.commits.end(), commit) ==
-          chapter.commits.end()) {
-        chapter.commits.push_back(commit);
-      }
-    }
-    if (chapter.ran()) chapter.outcome = chapter.experiment->judge(scale, results);
-    chapters.push_back(std::move(chapter));
+    judge(chapter, order);
   }
+  for (const Experiment* each : on_request) {
+    Chapter& chapter = by_name[each->name];
+    chapter = {.experiment = each, .fate = Fate::kOnRequest};
+    chapter.why =
+        fmt::format("`{}` runs it, about {}", command_of(chapter, order),
+                    seconds_in_words(configuration_of(*each, order.scale).expected_seconds));
+  }
+  std::vector<Chapter> chapters;
+  for (auto& [name, chapter] : by_name) chapters.push_back(std::move(chapter));
   return chapters;
+}
+
+int count(const std::vector<Chapter>& chapters, Fate fate) {
+  return static_cast<int>(
+      std::count_if(chapters.begin(), chapters.end(),
+                    [&](const Chapter& chapter) { return chapter.fate == fate; }));
+}
+
+std::string in_words(const std::vector<Chapter>& chapters) {
+  std::string words;
+  for (const Fate fate : kFates) {
+    const int number = count(chapters, fate);
+    if (fate == Fate::kNotRun && number == 0) continue;
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", number, fate_words(fate));
+  }
+  return words;
 }
 
 Json to_json(const std::vector<Chapter>& chapters, Scale scale) {
   Json list = Json::array();
-  int reproduced = 0;
-  int failed = 0;
   for (const Chapter& chapter : chapters) {
-    reproduced += chapter.reproduced();
-    failed += !chapter.ran();
     Json findings = Json::array();
     for (const Finding& each : chapter.outcome.findings) {
       findings.push_back({{"what", each.what},
@@ -148,29 +210,35 @@ Json to_json(const std::vector<Chapter>& chapters, Scale scale) {
                           {"pass", each.pass}});
     }
     list.push_back({{"name", chapter.experiment->name},
-                    {"reproduced", chapter.reproduced()},
-                    {"failure", chapter.ran() ? Json(nullptr) : Json(chapter.failure)},
+                    {"verdict", fate_words(chapter.fate)},
+                    {"reproduced", chapter.fate == Fate::kReproduced},
+                    {"why", chapter.why.empty() ? Json(nullptr) : Json(chapter.why)},
+                    {"other_build", chapter.other_build},
                     {"seconds", chapter.seconds},
                     {"findings", std::move(findings)}});
   }
   return {{"scale", scale_name(scale)},
-          {"reproduced", reproduced},
-          {"missed", static_cast<int>(chapters.size()) - reproduced - failed},
-          {"failed", failed},
+          {"reproduced", count(chapters, Fate::kReproduced)},
+          {"missed", count(chapters, Fate::kMissed)},
+          {"failed", count(chapters, Fate::kFailed)},
+          {"on_request", count(chapters, Fate::kOnRequest)},
+          {"not_run", count(chapters, Fate::kNotRun)},
           {"experiments", std::move(list)}};
 }
 
 void write_report(const std::filesystem::path& file, const std::vector<Chapter>& chapters,
                   const Order& order) {
-  const Json totals = to_json(chapters, order.scale);
   report::Page page{
       .title = "The thesis, reproduced",
       .subtitle = fmt::format("agora {} ({}), scale {}, {} experiments", AGORA_VERSION,
-                              AGORA_COMMIT, scale_name(order.scale), chapters.size())};
-  page.summary.emplace_back(report::Badges{
-      {{report::Verdict::kPass, fmt::format("{} reproduced", totals["reproduced"].get<int>())},
-       {report::Verdict::kFail, fmt::format("{} missed", totals["missed"].get<int>())},
-       {report::Verdict::kMissing, fmt::format("{} not run", totals["failed"].get<int>())}}});
+                              build_commit(), scale_name(order.scale), chapters.size())};
+  report::Badges badges;
+  for (const Fate fate : kFates) {
+    const int number = count(chapters, fate);
+    if (number == 0 && fate != Fate::kReproduced) continue;
+    badges.items.push_back({verdict_of(fate), fmt::format("{} {}", number, fate_words(fate))});
+  }
+  page.summary.emplace_back(std::move(badges));
   report::Table table{.columns = {{.name = "Experiment"},
                                   {.name = "What"},
                                   {.name = "Rules met", .numeric = true},
@@ -180,8 +248,9 @@ void write_report(const std::filesystem::path& file, const std::vector<Chapter>&
     table.rows.push_back(
         {.cells = {chapter.experiment->name, chapter.experiment->title,
                    fmt::format("{} of {}", passes(chapter), chapter.outcome.findings.size()),
-                   seconds_in_words(chapter.seconds), why(chapter)},
-         .verdict = verdict_of(chapter)});
+                   seconds_in_words(chapter.seconds), chapter.why},
+         .verdict = verdict_of(chapter.fate),
+         .verdict_text = std::string(fate_words(chapter.fate))});
     page.sections.push_back(section_of(chapter, order));
   }
   page.summary.emplace_back(std::move(table));

@@ -7,23 +7,39 @@
 
 namespace agora::reproduce {
 
+enum class Fate {
+  kReproduced,
+  kMissed,     // a rule does not hold
+  kFailed,     // it ended in an error, or its results cannot be judged
+  kOnRequest,  // left out: it has to be asked for by name
+  kNotRun,     // interrupted
+};
+inline constexpr Fate kFates[] = {Fate::kReproduced, Fate::kMissed, Fate::kFailed, Fate::kOnRequest,
+                                  Fate::kNotRun};
+std::string_view fate_words(Fate fate);  // "on request"
+
 // An experiment with what its runs found.
 struct Chapter {
   const Experiment* experiment = nullptr;
+  Fate fate = Fate::kNotRun;
   Outcome outcome = {};
   std::vector<Job> jobs = {};
-  std::string failure = {};  // why there is no outcome
-  double seconds = 0;        // of all its runs
+  std::string why = {};  // there is no outcome, or which rule was missed first
+  double seconds = 0;    // of all its runs
   std::vector<std::string> commits = {};
-
-  bool ran() const { return failure.empty(); }
-  bool reproduced() const;
+  bool other_build = false;  // some result is of another build
 };
 
-// Judges every experiment whose runs are done; in the order of their names.
-std::vector<Chapter> judge(const std::vector<Job>& jobs, Scale scale);
+// Judges every experiment whose runs are done; in the order of their names, with those left out
+// because they are on request.
+std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
+                           const std::vector<const Experiment*>& on_request = {});
 
-// {"scale", "reproduced", "missed", "failed", "experiments": [...]}
+int count(const std::vector<Chapter>& chapters, Fate fate);
+// "18 reproduced, 0 missed, 1 failed, 1 on request"; "not run" only where there is one.
+std::string in_words(const std::vector<Chapter>& chapters);
+
+// {"scale", "reproduced", "missed", "failed", "on_request", "not_run", "experiments": [...]}
 Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 
 // The report: a summary, then per experiment the published numbers beside ours.

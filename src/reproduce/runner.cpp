@@ -1,20 +1,23 @@
 #include "reproduce/runner.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <map>
 #include <thread>
 
-#include "base/commit.h"
+#include "base/build.h"
 #include "base/error.h"
 #include "base/features.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/run_folder.h"
 #include "base/signals.h"
@@ -24,29 +27,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kLongestWait{10};  // for the children of a reproduce that was killed
+
 // The child writes its messages to the job's log; its result goes to the run folder.
 pid_t start(const Job& job, const Order& order, int threads) {
-  const std::vector<std::string> words{"agora",     "reproduce",
-                                       "--task",    job.experiment->name,
-                                       "--scale",   scale_name(order.scale),
-                                       "--seed",    std::to_string(job.seed),
-                                       "--threads", std::to_string(threads),
-                                       "--run",     job.folder.string()};
+  const std::vector<std::string> words{
+      "agora",     "reproduce",
+      "--task",    job.experiment->name,
+      "--scale",   scale_name(order.scale),
+      "--seed",    std::to_string(job.seed),
+      "--threads", std::to_string(threads),
+      "--run",     job.folder.string(),
+      "--recipe",  recipe_hash(*job.experiment, order.scale, job.seed, build_id())};
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, job.log.c_str(),
-                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  pid_t child = 0;
-  const int error =
-      posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  CHECK(error == 0, "a process cannot be started: {}", std::strerror(error));
-  return child;
+  const char* log = job.log.c_str();
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  CHECK(child >= 0, "a process cannot be started: {}", std::strerror(errno));
+  if (child > 0) return child;
+  // Between fork and exec: system calls only. A run folder is whole after any kill.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it died before the line above
+  setpgid(0, 0);                      // Ctrl-C is the parent's; a second signal would kill
+  const auto redirect = [](int to, const char* file, int flags) {
+    const int from = open(file, flags, 0644);
+    if (from < 0 || dup2(from, to) < 0) _exit(1);
+    close(from);
+  };
+  redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+  redirect(STDOUT_FILENO, "/dev/null", O_WRONLY);
+  redirect(STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  execv("/proc/self/exe", arguments.data());
+  _exit(1);
 }
 
 std::string last_line(const fs::path& file) {
@@ -55,27 +69,75 @@ std::string last_line(const fs::path& file) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-void settle(Job& job, int status) {
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !finished_result(job.folder).is_null()) {
+void settle(Job& job, const Order& order, int status) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !finished_result(job, order).is_null()) {
     job.state = Job::State::kDone;
     return;
   }
-  job.state = Job::State::kFailed;
-  job.failure = last_line(job.log);
-  if (job.failure.empty()) {
-    job.failure = WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status))
-                                      : fmt::format("ended with status {}", WEXITSTATUS(status));
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+  const bool asked = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+  job.state = asked ? Job::State::kStopped : Job::State::kFailed;
+  std::string said = last_line(job.log);
+  if (said.starts_with("agora: ")) said.erase(0, 7);
+  if (WIFSIGNALED(status)) {
+    job.failure = fmt::format("killed by signal {} ({}){}{}", signal, strsignal(signal),
+                              said.empty() ? "" : " after: ", said);
+  } else {
+    job.failure = said.empty() ? fmt::format("ended with status {}", WEXITSTATUS(status)) : said;
   }
+}
+
+// A parent that was killed may have children that are still ending.
+void wait_until_free(const fs::path& folder) {
+  const auto until = std::chrono::steady_clock::now() + kLongestWait;
+  while (const auto holder = process_in(folder)) {
+    throw_if_stopped();
+    if (std::chrono::steady_clock::now() > until) {
+      throw user_error("{} is in use by process {}", folder.string(), *holder);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+// What is in the folder of a job that has to run: the beginning of the same run may stay.
+void clear(const fs::path& folder, const std::string& recipe, bool fresh) {
+  const fs::path aside = folder.string() + ".old";
+  fs::remove_all(aside);
+  if (!is_run(folder)) return;
+  wait_until_free(folder);
+  const bool begun = read_run_settings(folder).value("recipe", "") == recipe &&
+                     !fs::exists(folder / "result.json");
+  if (begun && !fresh) return;
+  fs::rename(folder, aside);  // one step: a folder that is half removed is no run
+  fs::remove_all(aside);
 }
 
 }  // namespace
 
 std::string scale_name(Scale scale) { return scale == Scale::kQuick ? "quick" : "full"; }
 
-Json finished_result(const fs::path& folder) {
-  const std::optional<Json> result = is_run(folder) ? read_run_result(folder) : std::nullopt;
-  if (!result || !result->is_object() || result->value("version", "") != AGORA_VERSION)
-    return nullptr;
+const Configuration& configuration_of(const Experiment& experiment, Scale scale) {
+  return scale == Scale::kQuick ? experiment.quick : experiment.full;
+}
+
+std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed,
+                        std::string_view build) {
+  // A letter first, so that config.toml keeps it as text.
+  return "r" + Hash()
+                   .part(experiment.name)
+                   .part(configuration_of(experiment, scale).words)
+                   .part(scale_name(scale))
+                   .part(std::to_string(seed))
+                   .part(build)
+                   .hex();
+}
+
+Json finished_result(const Job& job, const Order& order) {
+  const auto result = is_run(job.folder) ? read_run_result(job.folder) : std::nullopt;
+  if (!result || !result->is_object()) return nullptr;
+  const std::string build = order.any_build ? result->value("build", "") : build_id();
+  const std::string wanted = recipe_hash(*job.experiment, order.scale, job.seed, build);
+  if (result->value("recipe", "") != wanted) return nullptr;
   return *result;
 }
 
@@ -84,28 +146,24 @@ std::vector<Job> plan_jobs(const std::vector<const Experiment*>& chosen, const O
   make_folder(root);
   std::vector<Job> jobs;
   for (const Experiment* experiment : chosen) {
-    const Configuration& configuration =
-        order.scale == Scale::kQuick ? experiment->quick : experiment->full;
-    for (uint64_t listed : configuration.seeds) {
+    for (uint64_t listed : configuration_of(*experiment, order.scale).seeds) {
       const uint64_t seed = listed + order.seed;
       const std::string name = fmt::format("{}-seed-{}", experiment->name, seed);
       Job job{.experiment = experiment,
               .seed = seed,
               .folder = root / name,
               .log = root / (name + ".log")};
-      if (order.fresh) fs::remove_all(job.folder);
-      if (!finished_result(job.folder).is_null()) {
+      if (!order.fresh && !finished_result(job, order).is_null()) {
         job.state = Job::State::kDone;
         job.reused = true;
-      } else if (fs::exists(job.folder / "result.json")) {
-        fs::remove_all(job.folder);  // a result of another version
+      } else {
+        clear(job.folder, recipe_hash(*experiment, order.scale, seed, build_id()), order.fresh);
       }
       jobs.push_back(std::move(job));
     }
   }
   const auto expected = [&](const Job& job) {
-    const Configuration& configuration =
-        order.scale == Scale::kQuick ? job.experiment->quick : job.experiment->full;
+    const Configuration& configuration = configuration_of(*job.experiment, order.scale);
     return configuration.expected_seconds / static_cast<double>(configuration.seeds.size());
   };
   std::stable_sort(jobs.begin(), jobs.end(),
@@ -137,7 +195,7 @@ void run_jobs(std::vector<Job>& jobs, const Order& order,
     }
     int status = 0;
     if (const pid_t child = waitpid(-1, &status, WNOHANG); child > 0 && running.contains(child)) {
-      settle(*running[child], status);
+      settle(*running[child], order, status);
       running.erase(child);
     } else {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -145,12 +203,16 @@ void run_jobs(std::vector<Job>& jobs, const Order& order,
     watch(jobs);
     if (stopping && running.empty()) break;
   }
-  note_saved("what was done is kept, the same command goes on");
-  throw_if_stopped();
 }
 
 void run_task(const Experiment& experiment, Scale scale, uint64_t seed, const fs::path& path,
               const Json& settings) {
+  const std::string recipe = recipe_hash(experiment, scale, seed, build_id());
+  if (settings.at("recipe") != recipe) {
+    throw user_error(
+        "{}: begun by another build of agora; `agora reproduce {} --fresh` begins anew",
+        path.string(), experiment.name);
+  }
   RunFolder folder = RunFolder::open_or_create(path, settings);
   if (folder.finished()) return;
   const auto begin = std::chrono::steady_clock::now();
@@ -161,8 +223,10 @@ void run_task(const Experiment& experiment, Scale scale, uint64_t seed, const fs
   folder.finish({{"experiment", experiment.name},
                  {"scale", scale_name(scale)},
                  {"seed", seed},
+                 {"recipe", recipe},
+                 {"build", build_id()},
                  {"version", AGORA_VERSION},
-                 {"commit", AGORA_COMMIT},
+                 {"commit", build_commit()},
                  {"seconds", seconds},
                  {"values", std::move(values)}});
 }

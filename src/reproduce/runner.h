@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reproduce/experiment.h"
@@ -11,15 +12,21 @@ namespace agora::reproduce {
 
 std::string scale_name(Scale scale);  // "quick", "full"
 
+const Configuration& configuration_of(const Experiment& experiment, Scale scale);
+
+// Runs with the same hash have the same result: experiment, configuration, scale, seed and build.
+std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed,
+                        std::string_view build);
+
 // One run of one experiment and what became of it.
 struct Job {
   const Experiment* experiment;
   uint64_t seed;
   std::filesystem::path folder;  // its run folder
   std::filesystem::path log;     // what it said
-  enum class State { kWaiting, kRunning, kDone, kFailed } state = State::kWaiting;
-  bool reused = false;  // was finished before
-  std::string failure = {};
+  enum class State { kWaiting, kRunning, kDone, kFailed, kStopped } state = State::kWaiting;
+  bool reused = false;       // was finished before
+  std::string failure = {};  // why it is not done, in one line
 };
 
 struct Order {
@@ -27,23 +34,27 @@ struct Order {
   uint64_t seed = 0;  // added to every seed of a configuration
   std::filesystem::path out;
   int threads = 1;
-  bool fresh = false;  // run finished ones again
+  bool fresh = false;      // run finished ones again
+  bool any_build = false;  // take the results of other builds too
 };
 
-// The jobs of the experiments, longest first; those with a result of this version are done.
+// The jobs of the experiments, longest first; those with a result are done. What another recipe or
+// build left in a job's folder is removed; a folder in use is waited for, a few seconds at most.
 std::vector<Job> plan_jobs(const std::vector<const Experiment*>& chosen, const Order& order);
 
 // Runs the waiting jobs as processes of their own (`agora reproduce --task ...`), as many at a time
 // as there are threads; `watch` is called about ten times a second. An interrupt stops the
-// children, which save, and throws Interrupted.
+// children, which save; what they did not begin stays waiting. Children end with their parent,
+// however that ends, so call this from a thread that lives as long as the process.
 void run_jobs(std::vector<Job>& jobs, const Order& order,
               const std::function<void(const std::vector<Job>&)>& watch);
 
-// What such a process does.
+// What such a process does. settings: what the run's config.toml says, with the "recipe" hash.
 void run_task(const Experiment& experiment, Scale scale, uint64_t seed,
               const std::filesystem::path& folder, const Json& settings);
 
-// The result of a finished run folder of this version, or null.
-Json finished_result(const std::filesystem::path& folder);
+// The result of a job if it is finished and of this recipe (and build, unless any will do), or
+// null.
+Json finished_result(const Job& job, const Order& order);
 
 }  // namespace agora::reproduce

@@ -35,8 +35,15 @@ TEST(Json, FaultsNameThePlace) {
   fault(std::string_view("\0\x01", 2), "\\x00");
   fault("[1e999]", "t.json: a number is too large");
   fault("\"\xff\"", "\\xff");
-  const std::string deep(200'000, '[');
-  fault(deep, "found the end");
+  fault(std::string(99, '['), "found the end");
+  fault(std::string(200'000, '['), "t.json: brackets are nested more than 100 deep");
+  fault(R"({"a]\"]": )" + std::string(100, '{'), "more than 100 deep");
+}
+
+TEST(Json, BracketsInTextDoNotCount) {
+  const std::string text = "\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"";
+  EXPECT_EQ(parse_json(text, "t.json").get<std::string>().size(), 2001u);
+  EXPECT_EQ(parse_json("[[],[],[[[[]]]],{}]", "t.json").size(), 4u);
 }
 
 TEST(Json, MembersAreChecked) {

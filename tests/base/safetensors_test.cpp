@@ -65,6 +65,32 @@ TEST_F(Safetensors, RoundTrip) {
   expect_user_error([&] { file.at("weight", {2, 3}); }, {"(3, 2)", "expected (2, 3)"});
 }
 
+// Two's complement, little-endian, by hand.
+TEST_F(Safetensors, SignedAndUnsignedIntegers) {
+  const auto integers = [&](const std::string& dtype, std::string_view data, size_t size) {
+    const std::string header =
+        fmt::format(R"({{"t":{{"dtype":"{}","shape":[{}],"data_offsets":[0,{}]}}}})", dtype,
+                    data.size() / size, data.size());
+    std::string bytes = bytes_of(header, 0);
+    const TensorFile file = read(bytes.append(data));
+    const std::vector<int64_t> whole = file.at("t").values<int64_t>();
+    const std::vector<double> real = file.at("t").values<double>();
+    EXPECT_EQ(real, std::vector<double>(whole.begin(), whole.end()));
+    return whole;
+  };
+  using Whole = std::vector<int64_t>;
+  using namespace std::string_view_literals;
+  EXPECT_EQ(integers("I8", "\xff\x80\x7f"sv, 1), (Whole{-1, -128, 127}));
+  EXPECT_EQ(integers("U8", "\xff\x80\x7f"sv, 1), (Whole{255, 128, 127}));
+  EXPECT_EQ(integers("I16", "\xfe\xff\x00\x80\x01\x02"sv, 2), (Whole{-2, -32768, 513}));
+  EXPECT_EQ(integers("U16", "\xfe\xff\x00\x80\x01\x02"sv, 2), (Whole{65534, 32768, 513}));
+  EXPECT_EQ(integers("I32", "\xfd\xff\xff\xff\x00\x00\x00\x80"sv, 4), (Whole{-3, -2147483648}));
+  EXPECT_EQ(integers("U32", "\xfd\xff\xff\xff\x00\x00\x00\x80"sv, 4),
+            (Whole{4294967293, 2147483648}));
+  EXPECT_EQ(integers("I64", "\xfc\xff\xff\xff\xff\xff\xff\xff"sv, 8), (Whole{-4}));
+  EXPECT_EQ(integers("U64", "\x00\x00\x00\x00\x01\x00\x00\x00"sv, 8), (Whole{4294967296}));
+}
+
 TEST_F(Safetensors, SameContentsSameBytes) {
   TensorFile file = example();
   write_safetensors(path_, file);
@@ -137,7 +163,7 @@ TEST_F(Safetensors, LyingFilesAreRefused) {
   expect_fault("{" + inside + "," + other + "}", 8, "starts at byte 0, expected 8");
   expect_fault(R"({"__metadata__":{"a":1}})", 0, "metadata");
   expect_fault(R"({"__metadata__":[]})", 0, "metadata");
-  expect_fault(std::string(100'000, '['), 0, "no JSON");
+  expect_fault(std::string(100'000, '['), 0, "nested more than 100 deep");
   expect_user_error([&] { read_safetensors(scratch_ / "absent"); }, {"absent"});
   expect_user_error([&] { read_safetensors(scratch_.path()); }, {"folder"});
 }

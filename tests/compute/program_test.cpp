@@ -72,13 +72,15 @@ struct Training {
 
 TEST(Program, GivesTheSameBitsWithAnyNumberOfThreads) {
   std::vector<std::vector<double>> results;
-  for (const int threads : {1, 2, 3, 16}) {
+  for (const auto& [threads, own] :
+       {std::pair(1, true), {2, true}, {3, true}, {16, true}, {1, false}, {3, false}, {5, false}}) {
     Training t;
     Variables variables(t.g, Type::kFloat32, 203);
     variables.initialize(3);
-    ThreadPool pool(threads);
+    ThreadPool pool(own ? threads : 1);
+    set_default_threads(threads);  // the program's pool where none is given
     Program program(t.g, variables, {t.outputs, t.updates},
-                    {.rows = 203, .lanes = 16, .pool = &pool});
+                    {.rows = 203, .lanes = 16, .pool = own ? &pool : nullptr});
     program.set("x", drawn(203 * 3, 1));
     std::vector<double> all;
     for (int step = 0; step < 5; ++step) {
@@ -90,8 +92,44 @@ TEST(Program, GivesTheSameBitsWithAnyNumberOfThreads) {
     }
     results.push_back(all);
   }
+  set_default_threads(hardware_threads());
   for (size_t k = 1; k < results.size(); ++k) EXPECT_EQ(results[k], results[0]) << k;
   EXPECT_LT(results[0][4], results[0][0]);  // it learns
+}
+
+// A maximum that several inputs reach: of a row they share the gradient, of two tensors the first
+// has it.
+TEST(Program, TiesOfAMaximum) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 3});
+  const Tensor y = g.input("y", {kRows, 3});
+  const Tensor in_row = gradients(sum(max(x, {1})), {x})[0];
+  const Tensors larger = gradients(sum(maximum(x, y)), {x, y});
+  const Tensors smaller = gradients(sum(minimum(x, y)), {x, y});
+  Variables variables(g, Type::kFloat64, 3);
+  Program program(g, variables,
+                  {{{"row", in_row},
+                    {"larger x", larger[0]},
+                    {"larger y", larger[1]},
+                    {"smaller x", smaller[0]},
+                    {"smaller y", smaller[1]}},
+                   {}},
+                  {.rows = 3});
+  program.set("x", std::vector<double>{2, 2, 2, 1, 3, 3, 5, 4, 4});
+  program.set("y", std::vector<double>{2, 1, 3, 1, 3, 4, 4, 4, 5});
+  program.run();
+  using Values = std::vector<double>;
+  const auto read = [&](std::string_view output) {
+    Values values(9);
+    program.read(output, values);
+    return values;
+  };
+  const double third = 1.0 / 3;
+  EXPECT_EQ(read("row"), (Values{third, third, third, 0, 0.5, 0.5, 1, 0, 0}));
+  EXPECT_EQ(read("larger x"), (Values{1, 1, 0, 1, 1, 0, 1, 1, 0}));
+  EXPECT_EQ(read("larger y"), (Values{0, 0, 1, 0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(read("smaller x"), (Values{1, 0, 1, 1, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(read("smaller y"), (Values{0, 1, 0, 0, 0, 0, 1, 0, 0}));
 }
 
 TEST(Program, TileSizesAgree) {

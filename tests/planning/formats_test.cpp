@@ -220,6 +220,29 @@ state 1
 )"));
   EXPECT_EQ(chain.states(), 2);
   EXPECT_EQ(chain.transition(0, 0, 0).probability, .5);
+  const Model unnamed = load(folder.write("u.drn", R"(@type: MDP
+@parameters
+
+@reward_models
+
+@nr_states
+2
+@nr_choices
+3
+@model
+state 0 [-1] init
+	action a [-0.5]
+		0 : 0.5
+		1 : 0.5
+	action b [2]
+		1 : 1
+state 1 [0]
+	action a [0]
+		1 : 1
+)"));
+  EXPECT_EQ(unnamed.transition(0, 0, 0).reward, -1.5);
+  EXPECT_EQ(unnamed.transition(0, 1, 0).reward, 1.0);
+  EXPECT_TRUE(unnamed.terminal(1));
   const Model twice = load(folder.write("n.drn", R"(@type: MDP
 @reward_models
 r
@@ -306,6 +329,17 @@ TEST(Map, SeveralStartsShareTheProbability) {
   const Model model = load_grid(folder.write("m.map", "S.S\n.G.\n"));
   ASSERT_EQ(model.start().size(), 2u);
   EXPECT_EQ(model.start()[0].probability, .5);
+}
+
+TEST(Map, WithoutAMarkTheStartIsTheFirstCellThatDoesNotEnd) {
+  const Folder folder;
+  for (const double slip : {0.0, 0.1}) {
+    const Model model = load_grid(folder.write("m.map", "#G!.\n....\n"), {.slip = slip});
+    ASSERT_EQ(model.start().size(), 1u);
+    EXPECT_EQ(model.state_name(model.start()[0].state), "0,3");
+  }
+  EXPECT_EQ(complaint(folder, "m.map", "G#\n!G\n"),
+            "m.map: the map has no cell to start in, only walls and ends");
 }
 
 TEST(Map, FaultsNameLineAndColumn) {

@@ -1,3 +1,4 @@
+#include <agora/planning/builder.h>
 #include <agora/planning/load.h>
 #include <agora/planning/solve.h>
 #include <gtest/gtest.h>
@@ -109,6 +110,52 @@ TEST(Learners, ReachTheirFixedPoints) {
       EXPECT_NEAR(root[2], 0.0, 1e-12) << learner.name;
     }
   }
+}
+
+// 0 -> 1 -> end with rewards 2, 4 and 8 at the end: a discount of one half counts once a step.
+TEST(Learners, DiscountOnceAStepAndPlayToTheVeryEnd) {
+  ModelBuilder builder;
+  builder.add(0, 0, 1, 1.0, 2.0);
+  builder.add(0, 1, 2, 1.0, 1.0);
+  builder.add(1, 0, 2, 1.0, 4.0);
+  builder.terminal_reward(2, 8.0);
+  const Model model = builder.build();
+  for (const Learner& learner : learners()) {
+    if (learner.log_z) continue;  // mu takes the place of a discount
+    LearningOptions options;
+    options.algorithm = learner.name;
+    options.alpha = 1.0;
+    options.epsilon = 1.0;
+    options.runs = 1;
+    options.discount = 0.5;
+    LearningRun run(model, options);
+    run.advance(100);
+    EXPECT_NEAR(run.row(0, 1)[0], 4.0 + 0.5 * 8.0, 1e-12) << learner.name;
+    EXPECT_NEAR(run.row(0, 0)[0], 2.0 + 0.5 * 8.0, 1e-12) << learner.name;
+    EXPECT_NEAR(run.row(0, 0)[1], 1.0 + 0.5 * 8.0, 1e-12) << learner.name;
+    // Returns are sums without a discount, the reward of the end among them.
+    EXPECT_EQ(run.greedy_returns(3)[0], 2.0 + 4.0 + 8.0) << learner.name;
+    for (const double sum : run.advance(20)) EXPECT_TRUE(sum == 14.0 || sum == 9.0) << sum;
+  }
+}
+
+TEST(Learners, AnEpisodeMayBeginAtAnEnd) {
+  ModelBuilder builder;
+  builder.add(0, 0, 1, 1.0, -1.0);
+  builder.terminal_reward(1, 3.0);
+  builder.start(0, 0.5);
+  builder.start(1, 0.5);
+  const Model model = builder.build();
+  LearningOptions options;
+  options.runs = 1;
+  LearningRun run(model, options);
+  double sum = 0.0;
+  for (const double earned : run.advance(400)) {
+    EXPECT_TRUE(earned == 2.0 || earned == 3.0) << earned;
+    sum += earned;
+  }
+  EXPECT_NEAR(sum / 400, 2.5, 0.1);
+  EXPECT_NEAR(run.greedy_returns(400)[0], 2.5, 0.1);
 }
 
 // Sutton and Barto, example 6.6: all find a way, Q-learning the one along the edge.

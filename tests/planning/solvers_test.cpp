@@ -193,5 +193,99 @@ TEST(Solvers, EvaluationMatchesAClosedForm) {
   EXPECT_NEAR(solve(model, "evaluate", {.discount = 0.5}).value[0], -1.0 / (1 - 0.375), 1e-9);
 }
 
+TEST(Solvers, TheDefaultFitsTheModel) {
+  ModelBuilder endless;
+  endless.add(0, 0, 0, 0.5, 1.0);
+  endless.add(0, 0, 1, 0.5, 1.0);
+  endless.add(1, 0, 0, 1.0, 0.0);
+  endless.discount(0.5);
+  const Model cycle = endless.build();
+  EXPECT_EQ(default_method(decision_tree()), "z");
+  EXPECT_EQ(default_method(benchmark_grid(8)), "mpi");  // discount .99
+  EXPECT_EQ(default_method(benchmark_grid(8), {.mu = -1.5}), "z");
+  EXPECT_EQ(default_method(slippery_walk(5, 0.1)), "z-variational");
+  EXPECT_EQ(default_method(slippery_walk(5, 0.1), {.discount = 0.9}), "mpi");
+  EXPECT_EQ(default_method(cycle), "mpi");
+  // V0 = 1 + (V0 + V1) / 4, V1 = V0 / 2.
+  EXPECT_NEAR(solve(cycle, "").value[0], 1.6, 1e-6);
+  EXPECT_NE(error_of(cycle, "", {.discount = 1.0}).find("discount below 1"), std::string::npos);
+}
+
+// Coarse tolerances stop every method early: what it prints is then wrong, but not by more than it
+// says.
+TEST(Solvers, EarlyAnswersAreWithinTheirBounds) {
+  for (const auto& [name, model] : models()) {
+    for (const double discount : {0.5, 0.95, 1.0}) {
+      const Solution truth = solve(model, "pi", {.discount = discount, .tolerance = 1e-12});
+      for (const Solver& solver : solvers()) {
+        if (solver.answer != Solver::Answer::kOptimum) continue;
+        for (const double tolerance : {3.0, 1e-1, 1e-3}) {
+          const Solution early =
+              solve(model, solver.name, {.discount = discount, .tolerance = tolerance});
+          EXPECT_LE(early.bound, tolerance) << solver.name << " on " << name;
+          for (size_t s = 0; s < early.value.size(); ++s) {
+            if (std::isinf(truth.value[s])) continue;
+            ASSERT_NEAR(early.value[s], truth.value[s], early.bound + 1e-9)
+                << solver.name << " on " << name << " discount " << discount;
+          }
+        }
+      }
+    }
+  }
+}
+
+// A chain that nearly never ends: the largest error there is for a residual, and it is the bound.
+TEST(Solvers, TheBoundIsReached) {
+  ModelBuilder builder;
+  builder.add(0, 0, 0, 1.0, 1.0);
+  builder.discount(0.9);
+  const Model model = builder.build();  // value 10
+  const Solution early = solve(model, "vi", {.tolerance = 1.0});
+  EXPECT_GT(early.bound, 0.0);
+  EXPECT_NEAR(10.0 - early.value[0], early.bound, 1e-9);
+}
+
+TEST(Solvers, NoAnswerThatIsNoneLeaves) {
+  const Model model = slippery_walk(5, 0.1);
+  const Solver& z = find_solver("z-variational");
+  const Solution good = solve(model, z.name);
+  EXPECT_NO_THROW(check_answer(model, z, good));
+  const auto spoilt = [&](auto&& spoil) {
+    Solution bad = good;
+    spoil(bad);
+    return bad;
+  };
+  const double nan = std::nan("");
+  for (const Solution& bad :
+       {spoilt([&](Solution& x) { x.value[3] = nan; }),
+        spoilt([&](Solution& x) { x.log_z[0] = nan; }),
+        spoilt([&](Solution& x) { x.residual = nan; }),
+        spoilt([&](Solution& x) { x.residual = INFINITY; }),
+        spoilt([&](Solution& x) { x.bound = nan; }), spoilt([&](Solution& x) { x.bound = -1.0; }),
+        spoilt([&](Solution& x) { x.value.pop_back(); })}) {
+    EXPECT_THROW(check_answer(model, z, bad), Error);
+  }
+  for (const Solution& bad : {spoilt([&](Solution& x) { x.value[0] = -INFINITY; }),
+                              spoilt([&](Solution& x) { x.log_z[0] = -INFINITY; }),
+                              spoilt([&](Solution& x) { x.value[2] = INFINITY; })}) {
+    EXPECT_THROW(check_answer(model, z, bad), UserError);
+  }
+  EXPECT_NO_THROW(
+      check_answer(model, z, spoilt([&](Solution& x) { x.log_z[4] = x.value[4] = -INFINITY; })));
+  EXPECT_NO_THROW(check_answer(model, z, spoilt([&](Solution& x) { x.bound = INFINITY; })));
+}
+
+TEST(Solvers, RefuseRewardsThatCannotBeAddedUp) {
+  ModelBuilder builder;
+  builder.add(0, 0, 1, 1.0, -1e305);
+  builder.terminal_reward(1, 0.0);
+  const Model model = builder.build();
+  for (const Solver& solver : solvers()) {
+    if (solver.name == "z-petsc" && !AGORA_HAS_PETSC) continue;
+    EXPECT_NE(error_of(model, solver.name, {}).find("too large to be added up"), std::string::npos)
+        << solver.name;
+  }
+}
+
 }  // namespace
 }  // namespace agora::planning

@@ -50,7 +50,8 @@ struct Solution {
   // Where it differs from `value`: what `policy` really earns, evaluated exactly.
   std::vector<double> policy_value;
   double residual = 0.0;  // of the Bellman equation: relative for Z, absolute for values
-  double bound = std::numeric_limits<double>::infinity();  // on the error of value and log_z
+  // On the error of value and log_z; infinity: unknown.
+  double bound = std::numeric_limits<double>::infinity();
   int64_t sweeps = 0;
   double seconds = 0.0;
   std::vector<std::string> warnings;
@@ -61,8 +62,11 @@ struct Solution {
 double start_value(const Model& model, const Solution& solution);
 double start_log_z(const Model& model, const Solution& solution);
 
-// method: one of method_names().
+// method: one of method_names(); empty: default_method().
 Solution solve(const Model& model, const std::string& method, const SolveOptions& options = {});
+// z, or z-variational for stochastic models; mpi, the optimum, where Z does not answer the
+// question: with a discount below one and no mu in its place, or if nothing ends.
+std::string default_method(const Model& model, const SolveOptions& options = {});
 std::vector<std::string> method_names();
 
 // auto answer = PartitionFunction{.beta = 2.0, .mu = -1.5}(model);

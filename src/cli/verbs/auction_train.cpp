@@ -146,8 +146,7 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   check(recipe);
   if (!settings.out.empty()) auctions::check_file_name(settings.out);
   if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
-    fmt::print(stderr, "agora: warning: only {} profiles to learn from\n",
-               table->design_profiles());
+    tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
   const auto trainer =
       auctions::resumable_trainer(settings.mechanism, setting, recipe, common.seed);
@@ -156,7 +155,14 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   if (!settings.run.empty()) {
     folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
     folder->keep_last(1);
-    if (const auto checkpoint = folder->latest()) trainer->restore(checkpoint->tensors);
+    if (const auto checkpoint = folder->latest()) {
+      trainer->restore(checkpoint->tensors);
+      if (trainer->iteration() != checkpoint->step || checkpoint->step > recipe.iterations) {
+        throw user_error("{}: it is of iteration {}, expected {} of at most {}",
+                         checkpoint->tensors.path, trainer->iteration(), checkpoint->step,
+                         recipe.iterations);
+      }
+    }
     if (file.empty()) file = (folder->path() / "mechanism.safetensors").string();
   }
   const auto began = Clock::now();
@@ -165,8 +171,7 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   const auto mechanism = trainer->mechanism();
   auctions::save(*mechanism, file);
   if (!folder) note_saved(fmt::format("wrote {}", file));
-  fmt::print(stderr, "{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds),
-             file);
+  tell("{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds), file);
   auctions::AuditOptions how = settings.audit;
   how.seed = common.seed;
   const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
@@ -188,6 +193,7 @@ Verb entry_auction_train() {
       .example =
           "agora auction train regretnet --setting 1x2 --iterations 200 --regret-profiles 20 "
           "--run runs/regretnet-1x2",
+      .outputs = {"out"},
       .declare = [](CLI::App& app) {
         auto settings = std::make_shared<Settings>();
         auto market = declare_market(app);

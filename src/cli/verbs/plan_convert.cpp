@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "cli/plan_model.h"
 #include "cli/verb.h"
 
@@ -19,7 +20,7 @@ Verb entry_plan_convert() {
             return [=](const Common& common) {
               const planning::Model read = model->read();
               for (const std::string& lost : planning::save(read, *out, *format)) {
-                fmt::print(stderr, "agora: not kept in {}: {}\n", *out, lost);
+                tell("agora: not kept in {}: {}\n", *out, lost);
               }
               if (common.json) {
                 print_json({{"model", model->source},

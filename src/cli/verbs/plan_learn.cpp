@@ -34,8 +34,10 @@ struct Curve {
   Json to_json() const {
     return {{"episode", episode}, {"mean", mean}, {"half_width", half_width}};
   }
-  static Curve from_json(const Json& json) {
-    return {json.at("episode"), json.at("mean"), json.at("half_width")};
+  static Curve from_json(const Json& json, const std::string& file) {
+    using Numbers = std::vector<double>;
+    return {json_member<Numbers>(json, "episode", file), json_member<Numbers>(json, "mean", file),
+            json_member<Numbers>(json, "half_width", file)};
   }
 };
 
@@ -60,14 +62,22 @@ void save(RunFolder& folder, const LearningRun& run, const Curve& curve) {
               {{"steps", run.steps()}, {"curve", curve.to_json()}});
 }
 
-void restore(const RunFolder& folder, LearningRun& run, Curve& curve) {
+void restore(const RunFolder& folder, const Settings& settings, LearningRun& run, Curve& curve) {
   const auto checkpoint = folder.latest();
   if (!checkpoint) return;
+  const std::string& file = checkpoint->tensors.path;
+  curve = Curve::from_json(json_member<Json>(checkpoint->extra, "curve", file), file);
+  const size_t windows = curve.episode.size();
+  if (windows == 0 || curve.mean.size() != windows || curve.half_width.size() != windows ||
+      curve.episode.back() != static_cast<double>(checkpoint->step) ||
+      checkpoint->step > settings.episodes) {
+    throw user_error("{}: expected a curve up to episode {}, of {} at most", file, checkpoint->step,
+                     settings.episodes);
+  }
   const StoredTensor* visits = checkpoint->tensors.find("visits");
   run.restore(checkpoint->tensors.at("table").values<double>(),
               visits == nullptr ? std::vector<double>() : visits->values<double>(),
-              checkpoint->step, checkpoint->extra.at("steps").get<int64_t>());
-  curve = Curve::from_json(checkpoint->extra.at("curve"));
+              checkpoint->step, json_member<int64_t>(checkpoint->extra, "steps", file));
 }
 
 void learn(LearningRun& run, const Settings& settings, Curve& curve, RunFolder* folder) {
@@ -164,7 +174,7 @@ void run(const ModelOptions& source, Settings settings, const Common& common) {
   Curve curve;
   if (!settings.run.empty()) {
     folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
-    restore(*folder, learning, curve);
+    restore(*folder, settings, learning, curve);
   }
   const auto began = std::chrono::steady_clock::now();
   learn(learning, settings, curve, folder ? &*folder : nullptr);
@@ -184,6 +194,7 @@ Verb entry_plan_learn() {
           .example =
               "agora plan learn cliffwalking --algorithm z-learning --episodes 500 "
               "--report learning.html",
+          .outputs = {"report"},
           .declare = [](CLI::App& app) {
             auto model = declare_model(app);
             auto settings = std::make_shared<Settings>();

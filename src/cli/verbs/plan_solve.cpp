@@ -109,7 +109,7 @@ std::vector<report::Fact> facts(const std::string& source, const Model& model,
   all.push_back({"residual", std::isfinite(solution.bound)
                                  ? fmt::format("{:.2g} (error at most {:.2g})", solution.residual,
                                                solution.bound)
-                                 : fmt::format("{:.2g}", solution.residual)});
+                                 : fmt::format("{:.2g} (error unknown)", solution.residual)});
   all.push_back({"sweeps", std::to_string(solution.sweeps)});
   all.push_back({"time", duration_text(solution.seconds)});
   return all;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/build.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/signals.h"
 #include "cli/verb.h"
 #include "reproduce/book.h"
 #include "reproduce/runner.h"
@@ -12,7 +14,9 @@
 namespace agora::cli {
 namespace {
 
+using reproduce::Chapter;
 using reproduce::Experiment;
+using reproduce::Fate;
 using reproduce::Job;
 using reproduce::Scale;
 
@@ -21,8 +25,11 @@ struct Options {
   std::string scale = "quick";
   std::string out = "runs/reproduce";
   bool fresh = false;
+  bool any_build = false;
+  bool strict = false;
   std::string task;  // of a child process: the one experiment to run
   std::string run;
+  std::string recipe;  // the hash of what it is to run
 };
 
 const Experiment& find_experiment(const std::string& name) {
@@ -34,31 +41,46 @@ const Experiment& find_experiment(const std::string& name) {
   throw user_error("reproduce: unknown experiment '{}'{}", name, suggestion(name, names));
 }
 
+struct Choice {
+  std::vector<const Experiment*> run, on_request;  // the latter only when named
+};
+
+void sort_by_name(std::vector<const Experiment*>& list) {
+  std::sort(list.begin(), list.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
 // all | chapter N | NAME...
-std::vector<const Experiment*> choose(const std::vector<std::string>& what) {
-  std::vector<const Experiment*> chosen;
+Choice choose(const std::vector<std::string>& what) {
   if (what.empty()) throw user_error("reproduce: expected 'list', 'all', 'chapter N' or names");
+  Choice chosen;
+  const auto take = [&](const Experiment& each) {
+    (each.on_request ? chosen.on_request : chosen.run).push_back(&each);
+  };
   for (size_t i = 0; i < what.size(); ++i) {
     if (what[i] == "all") {
-      for (const Experiment& each : reproduce::experiments()) {
-        if (!each.on_request) chosen.push_back(&each);
-      }
+      for (const Experiment& each : reproduce::experiments()) take(each);
     } else if (what[i] == "chapter") {
       const std::string number = i + 1 < what.size() ? what[++i] : "";
-      const size_t before = chosen.size();
+      bool any = false;
       for (const Experiment& each : reproduce::experiments()) {
-        if (std::to_string(each.chapter) == number && !each.on_request) chosen.push_back(&each);
+        if (std::to_string(each.chapter) != number) continue;
+        any = true;
+        take(each);
       }
-      if (chosen.size() == before) {
+      if (!any) {
         throw user_error("reproduce: chapter '{}' has no experiments (see agora reproduce list)",
                          number);
       }
     } else {
-      chosen.push_back(&find_experiment(what[i]));
+      chosen.run.push_back(&find_experiment(what[i]));
     }
   }
-  std::sort(chosen.begin(), chosen.end(), [](auto* a, auto* b) { return a->name < b->name; });
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  sort_by_name(chosen.run);
+  sort_by_name(chosen.on_request);
+  std::erase_if(chosen.on_request, [&](const Experiment* each) {
+    return std::find(chosen.run.begin(), chosen.run.end(), each) != chosen.run.end();
+  });
   return chosen;
 }
 
@@ -87,10 +109,44 @@ void show(const std::vector<Job>& jobs, Progress& progress) {
   int64_t done = 0;
   std::string running;
   for (const Job& job : jobs) {
-    done += job.state == Job::State::kDone || job.state == Job::State::kFailed;
+    done += job.state != Job::State::kWaiting && job.state != Job::State::kRunning;
     if (job.state == Job::State::kRunning) running += fmt::format(" {}", job.experiment->name);
   }
   progress.update(done, running);
+}
+
+void print_chapters(const std::vector<Chapter>& chapters) {
+  for (const Chapter& chapter : chapters) {
+    const std::string word = chapter.fate == Fate::kReproduced ? "pass"
+                             : chapter.fate == Fate::kMissed   ? "MISS"
+                             : chapter.fate == Fate::kFailed
+                                 ? "FAILED"
+                                 : std::string(fate_words(chapter.fate));
+    fmt::print("{:<10} {:<28} {}\n", word, chapter.experiment->name,
+               chapter.why.empty() ? chapter.experiment->title : chapter.why);
+  }
+}
+
+// What is not in order goes first: an interrupt, an error, a rule that was missed.
+void end(const std::vector<Chapter>& chapters, bool strict) {
+  note_saved("what was done is kept, the same command goes on");
+  throw_if_stopped();
+  const auto names = [&](Fate fate) {
+    std::vector<std::string> all;
+    for (const Chapter& each : chapters) {
+      if (each.fate == fate) all.push_back(each.experiment->name);
+    }
+    return all;
+  };
+  for (const Fate fate : {Fate::kFailed, Fate::kNotRun}) {
+    if (const auto those = names(fate); !those.empty()) {
+      throw EndWith(kExperimentFailed,
+                    fmt::format("reproduce: {}: {}", fate_words(fate), fmt::join(those, ", ")));
+    }
+  }
+  if (const auto missed = names(Fate::kMissed); strict && !missed.empty()) {
+    throw EndWith(kRuleMissed, fmt::format("reproduce: missed: {}", fmt::join(missed, ", ")));
+  }
 }
 
 void reproduce_all(const Options& options, Scale scale, const Common& common) {
@@ -98,13 +154,15 @@ void reproduce_all(const Options& options, Scale scale, const Common& common) {
                                .seed = common.seed,
                                .out = options.out,
                                .threads = common.threads,
-                               .fresh = options.fresh};
-  std::vector<Job> jobs = plan_jobs(choose(options.what), order);
+                               .fresh = options.fresh,
+                               .any_build = options.any_build};
+  const Choice chosen = choose(options.what);
+  std::vector<Job> jobs = plan_jobs(chosen.run, order);
   {
     Progress progress("reproduce", static_cast<int64_t>(jobs.size()), "runs");
     run_jobs(jobs, order, [&](const std::vector<Job>& now) { show(now, progress); });
   }
-  const auto chapters = judge(jobs, scale);
+  const auto chapters = judge(jobs, order, chosen.on_request);
   const auto report =
       std::filesystem::absolute(order.out / fmt::format("report-{}.html", options.scale));
   write_report(report, chapters, order);
@@ -115,26 +173,31 @@ void reproduce_all(const Options& options, Scale scale, const Common& common) {
   if (common.json) {
     print_json(result);
   } else {
-    for (const auto& chapter : chapters) {
-      fmt::print("{:<5} {:<28} {}\n",
-                 !chapter.ran()         ? "ERROR"
-                 : chapter.reproduced() ? "pass"
-                                        : "MISS",
-                 chapter.experiment->name,
-                 chapter.ran() ? chapter.experiment->title : chapter.failure);
-    }
-    fmt::print("{} reproduced, {} missed, {} not run\nreport: {}\n",
-               result["reproduced"].get<int>(), result["missed"].get<int>(),
-               result["failed"].get<int>(), report.string());
+    print_chapters(chapters);
+    fmt::print("{}\nreport: {}\n", in_words(chapters), report.string());
   }
-  if (result["failed"].get<int>() > 0) throw Error("some experiments did not run to their end");
+  std::fflush(stdout);
+  end(chapters, options.strict);
+}
+
+// A run begun by hand has no hash yet; one that goes on brings the hash of its beginning.
+void run_alone(const Options& options, Scale scale, const Common& common) {
+  if (options.run.empty()) throw user_error("reproduce: --task needs --run");
+  const Experiment& experiment = find_experiment(options.task);
+  Json settings = common.settings;
+  if (options.recipe.empty()) {
+    settings["recipe"] = recipe_hash(experiment, scale, common.seed, build_id());
+  }
+  run_task(experiment, scale, common.seed, options.run, settings);
 }
 
 void run(const Options& options, const Common& common) {
   const Scale scale = options.scale == "quick" ? Scale::kQuick : Scale::kFull;
   if (!options.task.empty()) {
     if (options.run.empty()) throw user_error("reproduce: --task needs --run");
-    run_task(find_experiment(options.task), scale, common.seed, options.run, common.settings);
+    run_alone(options, scale, common);
+  } else if (!options.run.empty()) {
+    throw user_error("reproduce: --run needs --task");
   } else if (options.what == std::vector<std::string>{"list"}) {
     print_list(common);
   } else {
@@ -159,8 +222,12 @@ Verb entry_reproduce() {
         app.add_option("--out", options->out, "Folder of the runs and the report")
             ->capture_default_str();
         app.add_flag("--fresh", options->fresh, "Run again what is finished");
+        app.add_flag("--any-build", options->any_build,
+                     "Judge results of other builds too, instead of running those again");
+        app.add_flag("--strict", options->strict, "End with status 3 if a rule is missed");
         app.add_option("--task", options->task, "Run one experiment here, as one run")->group("");
         app.add_option("--run", options->run, "The run folder of --task")->group("");
+        app.add_option("--recipe", options->recipe, "The hash of what --task runs")->group("");
         return [options](const Common& common) { run(*options, common); };
       }};
 }

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "base/commit.h"
+#include "base/build.h"
 #include "base/features.h"
 #include "cli/verb.h"
 #include "compute/device.h"
@@ -13,7 +13,8 @@ void run(const Common& common) {
   const bool gpu = compute::cuda_available();
   if (common.json) {
     print_json({{"version", AGORA_VERSION},
-                {"commit", AGORA_COMMIT},
+                {"commit", build_commit()},
+                {"build", build_id()},
                 {"compiler", AGORA_COMPILER},
                 {"build_type", AGORA_BUILD_TYPE},
                 {"native", std::string(AGORA_NATIVE_BUILD) == "ON"},
@@ -24,7 +25,7 @@ void run(const Common& common) {
                   {"petsc", AGORA_HAS_PETSC == 1}}}});
     return;
   }
-  fmt::print("agora {} ({}), {}, {}\n", AGORA_VERSION, AGORA_COMMIT, AGORA_COMPILER,
+  fmt::print("agora {} ({}), {}, {}\n", AGORA_VERSION, build_commit(), AGORA_COMPILER,
              AGORA_BUILD_TYPE);
   fmt::print("  cuda   {}\n", compute::cuda_description());
   fmt::print("  clp    {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");

@@ -9,6 +9,7 @@ Model read_map(const std::filesystem::path& file, const GridRules& rules) {
   LineReader reader(file);
   MapRows map = read_map_rows(reader, file);
   if (map.cells.find_first_not_of('#') == map.cells.npos) throw no_free_cell(file);
+  if (map.cells.find_first_not_of("#G!") == map.cells.npos) throw no_start(file);
   return grid_model(static_cast<int32_t>(map.rows), static_cast<int32_t>(map.cols),
                     std::move(map.cells), rules);
 }

@@ -11,6 +11,7 @@
 
 #include "base/thread_pool.h"
 #include "planning/partition.h"
+#include "planning/parts.h"
 #include "planning/petsc/ranks.h"
 #include "planning/petsc/reading.h"
 #include "planning/petsc/shared_system.h"
@@ -99,7 +100,7 @@ class SharedSolver {
 
  private:
   [[noreturn]] void fail(const char* why) const {
-    throw user_error("{}", no_partition_function(solution.beta, solution.mu, sufficient_, why));
+    throw user_error("{}", partition_not_found(solution.beta, solution.mu, sufficient_, why));
   }
 
   // (I - P) e = P 1 - 1, then phi += log(1 + e), until the relative residual is small.
@@ -108,7 +109,11 @@ class SharedSolver {
     double before = INFINITY;
     for (int round = 0, stalled = 0;; ++round) {
       residual_ = system_->assemble();
-      if (std::isinf(residual_)) fail("an action that stays in its state has weight >= 1");
+      if (std::isinf(residual_)) {
+        throw user_error("{}", partition_diverges(solution.beta, solution.mu, sufficient_,
+                                                  "an action that stays in its state has weight "
+                                                  ">= 1"));
+      }
       if (residual_ <= target) return;
       if (residual_ > 0.5 * before) {
         if (residual_ < 100.0 * kRoundOff) return;
@@ -137,7 +142,7 @@ class SharedSolver {
     for (int round = 0; round < 8; ++round) {
       system_->residual(right, x, rest);
       double mine = 0.0;
-      for (const double each : rest) mine = std::abs(each) <= mine ? mine : std::abs(each);
+      for (const double each : rest) mine = larger(mine, std::abs(each));
       const double now = ranks_.largest(mine);
       if (now <= target || !(now < off)) return now;
       off = now;

@@ -49,13 +49,18 @@ ModelPart read_map_part(const Ranks& ranks, const std::filesystem::path& file,
   strip.before = ranks.before(free);
   strip.total = static_cast<int64_t>(ranks.sum(static_cast<double>(free)));
   if (strip.total == 0) throw no_free_cell(file);
-  std::vector<State> starts;
+  std::vector<State> starts, candidates;  // candidates: this rank's first cell that is no end
   for (int64_t i = 0, s = strip.before; i < static_cast<int64_t>(map.cells.size()); ++i) {
     const char cell = map.cells[static_cast<size_t>(i)];
     if (cell == 'S') starts.push_back(static_cast<State>(s));
+    const bool is_end = cell == 'G' || cell == '!';
+    if (candidates.empty() && cell != '#' && !is_end) candidates.push_back(static_cast<State>(s));
     s += cell != '#';
   }
   starts = ranks.gathered(starts);
+  candidates = ranks.gathered(candidates);
+  if (starts.empty() && candidates.empty()) throw no_start(file);
+  if (starts.empty()) starts.push_back(candidates[0]);
   // The first and the last row of every rank that has some.
   std::vector<std::string> seams;
   if (map.rows > 0) {
@@ -72,7 +77,6 @@ ModelPart read_map_part(const Ranks& ranks, const std::filesystem::path& file,
   if (here + seams.size() < all_seams.size()) strip.cells += all_seams[here + seams.size()];
 
   ModelPart part = grid_part(strip, rules);
-  if (starts.empty()) starts.push_back(0);
   for (const State s : starts) part.start.push_back({s, 1.0 / static_cast<double>(starts.size())});
   return part;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planning/parts.h"
+
 namespace agora::planning {
 namespace {
 
@@ -230,8 +232,7 @@ double SharedSystem::assemble() {
     for (size_t k = 1; k < values.size(); ++k) values[k] /= leave_[i];
     fixed_[i] = columns.size() == 1;
     if (!fixed_[i]) excess_[i] = sum / leave_[i] - 1.0;
-    const double off = std::abs(excess_[i]);
-    worst = off <= worst ? worst : off;
+    worst = larger(worst, std::abs(excess_[i]));
     ok(MatSetValues(matrix_, 1, columns.data(), static_cast<PetscInt>(columns.size()),
                     columns.data(), values.data(), INSERT_VALUES));
   }

@@ -8,7 +8,7 @@ constexpr int kEvaluations = 10;
 
 // Modified policy iteration: one optimality sweep, then a few in which the greedy actions stay.
 Solution modified_policy_iteration(const Model& model, const SolveOptions& options) {
-  ValueProblem problem = value_problem(model, options);
+  ValueProblem problem = optimum_problem(model, options);
   std::vector<double>& value = problem.value;
   Watch watch;
   std::vector<Action> action(value.size(), kNone);

@@ -6,7 +6,7 @@ namespace {
 
 // Bellman's optimality equation, all states from the values of the sweep before.
 Solution value_iteration(const Model& model, const SolveOptions& options) {
-  ValueProblem problem = value_problem(model, options);
+  ValueProblem problem = optimum_problem(model, options);
   std::vector<double> next = problem.value;
   return with_rows(model, problem.discount, [&](const auto& rows) {
     return iterate(problem, problem.value, options, [&] {

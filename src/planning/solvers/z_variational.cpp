@@ -32,12 +32,26 @@ Solution variational(const Model& model, const SolveOptions& options) {
     }
     if (options.progress) options.progress(solution.sweeps, change);
   }
-  soft_newton(problem, log_z, options.tolerance, solution);
-  Evaluation values = evaluate_policy(model, solution.policy, 1.0, options.tolerance);
+  Evaluation values;
+  double goal = options.tolerance;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    soft_newton(problem, log_z, goal, solution);
+    values = evaluate_policy(model, solution.policy, 1.0, 0.5 * options.tolerance);
+    const double value_bound =
+        values.bound +
+        values.longest * policy_error(problem, solution.policy, values.value, solution.bound);
+    solution.bound = std::max(solution.bound, value_bound);
+    if (solution.bound <= options.tolerance) break;
+    goal = 0.25 * goal * options.tolerance / solution.bound;
+  }
+  if (solution.bound > options.tolerance) {
+    solution.warnings.push_back(
+        fmt::format("rounding allows an error bound of {:.3g} only, not {:.3g}", solution.bound,
+                    options.tolerance));
+  }
   solution.value = std::move(values.value);
   solution.policy_value = solution.value;
   solution.log_z = std::move(log_z);
-  solution.bound = std::max(solution.bound, values.bound);
   return solution;
 }
 

@@ -91,12 +91,23 @@ Solution minimise(const Model& model, const SolveOptions& options) {
   }
   solution.policy = soft_policy(problem, log_z);
   const Evaluation values = evaluate_policy(model, solution.policy, 1.0, options.tolerance);
-  solution.bound = solution.residual * values.longest + values.bound;
+  const double log_z_error = solution.residual * values.longest;
+  solution.bound =
+      std::max(log_z_error,
+               policy_error(problem, solution.policy, values.value, log_z_error) * values.longest +
+                   values.bound);
+  // Squares of Z far below the largest one weigh nothing in Delta.
+  if (!(log_z_error < 0.1)) {
+    throw user_error(
+        "Delta does not tell how large Z is in all states: its minimum leaves log Z uncertain by "
+        "{:.3g}; z-variational has no such limit",
+        log_z_error);
+  }
   if (solution.bound > options.tolerance) {
-    solution.warnings.push_back(fmt::format(
-        "squares of Z far below the largest one weigh nothing in Delta: the error bound reached is "
-        "{:.3g}, not {:.3g}",
-        solution.bound, options.tolerance));
+    solution.warnings.push_back(
+        fmt::format("squares of Z far below the largest one weigh little in Delta: the error bound "
+                    "reached is {:.3g}, not {:.3g}",
+                    solution.bound, options.tolerance));
   }
   solution.value = values.value;
   solution.policy_value = values.value;

@@ -1,0 +1,62 @@
+#include "cli/numbers.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+#include "base/text.h"
+
+namespace agora::cli {
+namespace {
+
+std::string_view without_plus(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
+// Puts the number in plain decimals in place of the text; returns the complaint, if any.
+template <typename Whole>
+std::string expect_whole(std::string& text) {
+  const std::string_view digits = without_plus(text);
+  Whole value{};
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  if (error != std::errc() || stop != end) {
+    using Limits = std::numeric_limits<Whole>;
+    const bool told = std::is_unsigned_v<Whole> || error == std::errc::result_out_of_range;
+    const std::string range =
+        told ? fmt::format(" from {} to {}", Limits::min(), Limits::max()) : "";
+    return fmt::format("expected a whole number{}, found '{}'", range, printable(text));
+  }
+  text = fmt::format("{}", value);
+  return "";
+}
+
+std::string expect_real(std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || std::isnan(value)) {
+    return fmt::format("expected a number, found '{}'", printable(text));
+  }
+  if (std::isinf(value) && text.find_first_of("iI") == std::string::npos) {
+    return fmt::format("expected a number up to {:.2g} in size, found '{}'",
+                       std::numeric_limits<double>::max(), printable(text));
+  }
+  return "";
+}
+
+}  // namespace
+
+void expect_numbers(CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type.starts_with("UINT")) option.transform(CLI::Validator(expect_whole<uint64_t>, ""));
+  if (type.starts_with("INT")) option.transform(CLI::Validator(expect_whole<int64_t>, ""));
+  if (type.starts_with("FLOAT")) option.transform(CLI::Validator(expect_real, ""));
+}
+
+}  // namespace agora::cli
