@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 namespace agora {
 
 std::string printable(std::string_view text, size_t longest) {

@@ -117,7 +117,7 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
       }
       positionals.insert(positionals.end(), values.begin(), values.end());
     } else if (option->get_expected_max() == 0) {  // a flag
-      if (values.size() != 1) {
+      if (values.size() > 1) {
         throw user_error("{}: expected true or false, found a list of {}", where, values.size());
       }
       options.push_back(fmt::format("--{}={}", key, values[0]));

@@ -131,6 +131,7 @@ void print_chapters(const std::vector<Chapter>& chapters) {
 
 // What is not in order goes first: an interrupt, an error, a rule that was missed.
 void end(const std::vector<Chapter>& chapters, bool strict) {
+  note_saved("what was done is kept, the same command goes on");
   throw_if_stopped();
   const auto names = [&](Fate fate) {
     std::vector<std::string> all;
