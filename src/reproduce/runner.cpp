@@ -203,7 +203,6 @@ void run_jobs(std::vector<Job>& jobs, const Order& order,
     watch(jobs);
     if (stopping && running.empty()) break;
   }
-  note_saved("what was done is kept, the same command goes on");
 }
 
 void run_task(const Experiment& experiment, Scale scale, uint64_t seed, const fs::path& path,
