@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
+#include "base/error.h"
 #include "base/features.h"
 #include "planning/builtin.h"
 #include "planning/solver.h"
@@ -26,7 +28,21 @@ void expect_same(const std::vector<double>& found, const std::vector<double>& ex
   }
 }
 
+// Nothing where Delta, as it may, says that it does not know Z.
+std::optional<Solution> if_known(const Model& model, const Solver& solver,
+                                 const SolveOptions& options) {
+  try {
+    return solve(model, solver.name, options);
+  } catch (const UserError& error) {
+    if (solver.name != "z-variational-loss") throw;
+    EXPECT_NE(std::string(error.what()).find("Delta does not tell"), std::string::npos)
+        << error.what();
+    return std::nullopt;
+  }
+}
+
 TEST(Conformance, EveryMethodAgreesOnEveryBuiltInModel) {
+  int known_by_delta = 0;
   for (const BuiltIn& builtin : builtins()) {
     const Model model = with_presets(builtin);
     if (model.states() > kMost) continue;
@@ -43,12 +59,15 @@ TEST(Conformance, EveryMethodAgreesOnEveryBuiltInModel) {
       } else if (solver.answer == Solver::Answer::kPartitionFunction &&
                  (solver.stochastic || model.is_deterministic())) {
         const bool is_variational = solver.name.find("variational") != std::string::npos;
-        const Solution solution = solve(model, solver.name, {.beta = 0.5});
-        expect_same(solution.log_z, (is_variational ? variational : averaged).log_z,
-                    2e-6 + solution.bound, what);
+        const auto solution = if_known(model, solver, {.beta = 0.5});
+        if (!solution) continue;
+        known_by_delta += solver.name == "z-variational-loss";
+        expect_same(solution->log_z, (is_variational ? variational : averaged).log_z,
+                    2e-6 + solution->bound, what);
       }
     }
   }
+  EXPECT_GE(known_by_delta, 2);
 }
 
 }  // namespace
