@@ -24,9 +24,10 @@ struct Ended {
   std::string errors;
 };
 
-// Runs `agora WORDS`, interrupts it after `delay`, and waits for its end.
+// Runs `agora WORDS`, interrupts it `delay` after the file `begun` is there (if any), and waits for
+// its end.
 Ended interrupted(const Scratch& scratch, std::vector<std::string> words, double delay,
-                  int signal = SIGINT) {
+                  int signal = SIGINT, const std::string& begun = "") {
   words.insert(words.begin(), "agora");
   const std::string errors = (scratch / "errors").string();
   const pid_t child = fork();
@@ -40,6 +41,9 @@ Ended interrupted(const Scratch& scratch, std::vector<std::string> words, double
     if (chdir(scratch.path().c_str()) != 0) _exit(125);
     execv(AGORA_PROGRAM, arguments.data());
     _exit(127);
+  }
+  for (int k = 0; k < 600 && !begun.empty() && !fs::exists(scratch / begun); ++k) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(delay));
   const auto begin = Clock::now();
@@ -97,7 +101,7 @@ TEST(Stop, EndsEveryLongAuctionVerb) {
     std::vector<std::string> words{"auction"};
     words.insert(words.end(), works[k].begin(), works[k].end());
     const int signal = signals[k % 3];
-    expect_stopped(interrupted(scratch, words, 1.0, signal),
+    expect_stopped(interrupted(scratch, words, 1.5, signal),
                    fmt::format("{}", fmt::join(words, " ")), signal);
   }
   EXPECT_EQ(scratch.names(), std::vector<std::string>{"errors"});
@@ -107,14 +111,16 @@ TEST(Stop, SaysWhatWasSavedAndHowToGoOn) {
   const Scratch scratch;
   const std::vector<std::string> train{"auction",  "train",  "algnet", "--setting", "3x10",
                                        "--recipe", "thesis", "--run",  "long"};
-  expect_stopped(interrupted(scratch, train, 3.0, SIGHUP), "train", SIGHUP, "saved at step ");
+  expect_stopped(interrupted(scratch, train, 1.0, SIGHUP, "long/config.toml"), "train", SIGHUP,
+                 "saved at step ");
   EXPECT_TRUE(fs::exists(scratch / "long/state.json"));
-  const Ended again = interrupted(scratch, {"resume", "long"}, 3.0, SIGTERM);
+  const Ended again = interrupted(scratch, {"resume", "long"}, 2.0, SIGTERM);
   expect_stopped(again, "resume", SIGTERM, "saved at step ");
   EXPECT_NE(again.errors.find("`agora resume long`"), std::string::npos) << again.errors;
   const std::vector<std::string> exact{"auction",    "exact",        "vcg",   "--setting", "3x3",
                                        "--profiles", "100000000000", "--out", "vcg.json"};
-  expect_stopped(interrupted(scratch, exact, 1.5), "exact", SIGINT, "wrote vcg.json");
+  expect_stopped(interrupted(scratch, exact, 0.5, SIGINT, "vcg.json"), "exact", SIGINT,
+                 "wrote vcg.json");
 }
 
 TEST(Stop, EndsTheReadingOfALargeFile) {
