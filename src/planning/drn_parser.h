@@ -20,8 +20,8 @@ inline constexpr std::string_view kDrnTerminal = "agora_terminal";
 inline constexpr std::string_view kDrnEnd = "agora_end";
 
 // Storm's explicit format, line by line. Of several reward models the first counts, with a name
-// or without; what a state and an action earn is added up. States that return to themselves for nothing are
-// terminal.
+// or without; what a state and an action earn is added up. States that return to themselves for
+// nothing are terminal.
 class DrnParser {
  public:
   explicit DrnParser(const std::filesystem::path& file) : path_(file.string()), lines_(file) {}

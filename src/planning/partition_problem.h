@@ -19,7 +19,7 @@ struct PartitionProblem {
   double sufficient;  // Z exists for every mu below: -log d - beta max(0, R_max)
   LogWeights weights;
   double shift = 0.0;  // log of a common factor of Z, left out of the weights
-  LimitPaths best;      // for beta = infinity
+  LimitPaths best;     // for beta = infinity
 
   std::string diverges(const std::string& why) const;   // only where it is proven
   std::string not_found(const std::string& why) const;  // Z may exist
