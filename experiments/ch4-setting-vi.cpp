@@ -33,8 +33,8 @@ Json run(Task& task) {
       const std::string stage = stage_of(network, line);
       result[stage] = stages.stage(stage, [&] {
         const Setting market = setting("VI(" + line.mean + ")");
-        Recipe recipe = recipe_for(task, kNetworks[network], market, 3'500);
-        if (task.quick()) recipe.penalty_step = std::min(recipe.penalty_step, 5.0);
+        const int64_t quick = kNetworks[network] == "regretnet" ? 1'500 : 600;
+        const Recipe recipe = recipe_for(task, kNetworks[network], market, quick);
         const auto trained = stages.train({kNetworks[network], market, recipe, task.seed});
         return measured(*trained.mechanism, market, audit_for(task));
       });
@@ -45,7 +45,6 @@ Json run(Task& task) {
 
 Outcome judge(Scale scale, const std::vector<Json>& results) {
   Outcome outcome;
-  const bool quick = scale == Scale::kQuick;
   report::LineChart chart{.title = "Setting VI",
                           .caption = "Solid: our revenue; dashed: the best price of the bundle.",
                           .x = {.title = "mean of the second item", .log = true},
@@ -57,15 +56,19 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
     for (int network = 0; network < 2; ++network) {
       const Json::json_pointer at("/" + stage_of(network, line));
       const std::string what = fmt::format("{}, λ2 = {}", kWords[network], line.mean);
-      outcome.findings.push_back(finding(
-          what + ": revenue", line.published[network][0], numbers_at(results, at / "revenue"),
-          between((quick ? 0.7 : 0.95) * line.bundle, (quick ? 1.12 : 1.06) * line.bundle)));
-      outcome.findings.push_back(finding(
-          what + ": regret, the thesis's test", line.published[network][1],
-          numbers_at(results, at / "regret"), at_most((quick ? 0.01 : 0.003) * line.bundle)));
-      outcome.findings.push_back(finding(what + ": regret, strong test", "",
-                                         numbers_at(results, at / "strong"),
-                                         at_most((quick ? 0.025 : 0.006) * line.bundle)));
+      const auto judge = [&](const std::string& number, const std::string& key,
+                             const std::string& published, const Rule& rule, const Rule& looser) {
+        outcome.findings.push_back(
+            finding(scale, what + number, published, numbers_at(results, at / key), rule, looser));
+      };
+      judge(": revenue", "revenue", line.published[network][0],
+            between(0.95 * line.bundle, 1.06 * line.bundle),
+            between(0.85 * line.bundle, 1.1 * line.bundle));
+      const Rule looser = at_most(0.005 * line.bundle);
+      judge(": regret, the thesis's test", "regret", line.published[network][1],
+            at_most(0.003 * line.bundle), looser);
+      judge(": regret, strong test", "strong", "", at_most(0.006 * line.bundle),
+            at_most(0.01 * line.bundle));
       chart.series[network].x.push_back(std::stod(line.mean));
       chart.series[network].y.push_back(mean_at(results, at / "revenue"));
     }
@@ -83,15 +86,14 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
 }  // namespace
 
 Experiment entry_ch4_setting_vi() {
-  return {
-      .name = "ch4-setting-vi",
-      .chapter = 4,
-      .title = "Setting VI: exponential values, both networks",
-      .source = "ch. 4, Non-symmetric optimal solution, table (b)",
-      .quick = {.seeds = {1}, .expected_seconds = 27, .words = "small networks, few iterations"},
-      .full = {.seeds = {1}, .expected_seconds = 450, .words = "the shipped recipes"},
-      .run = run,
-      .judge = judge};
+  return {.name = "ch4-setting-vi",
+          .chapter = 4,
+          .title = "Setting VI: exponential values, both networks",
+          .source = "ch. 4, Non-symmetric optimal solution, table (b)",
+          .quick = {.seeds = {1}, .expected_seconds = 27, .words = "600 and 1,500 iterations"},
+          .full = {.seeds = {1}, .expected_seconds = 450, .words = "the shipped recipes"},
+          .run = run,
+          .judge = judge};
 }
 
 }  // namespace agora::reproduce

@@ -62,7 +62,7 @@ constexpr std::string_view kHowToGetCharts =
 }  // namespace
 
 std::string_view verdict_word(Verdict verdict) {
-  constexpr std::string_view kWords[] = {"", "pass", "fail", "missing"};
+  constexpr std::string_view kWords[] = {"", "pass", "looser", "fail", "missing"};
   return kWords[static_cast<int>(verdict)];
 }
 

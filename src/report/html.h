@@ -12,8 +12,8 @@ namespace agora::report {
 
 // A page is plain data: words are plain text (escaped when written), never markup.
 
-enum class Verdict : uint8_t { kNone, kPass, kFail, kMissing };
-std::string_view verdict_word(Verdict verdict);  // "", "pass", "fail", "missing"
+enum class Verdict : uint8_t { kNone, kPass, kLooser, kFail, kMissing };
+std::string_view verdict_word(Verdict verdict);  // "", "pass", "looser", "fail", ...
 
 struct Column {
   std::string name;

@@ -12,8 +12,8 @@ namespace agora::report {
 
 std::string badge(Verdict verdict, std::string_view text) {
   if (verdict == Verdict::kNone && text.empty()) return "";
-  constexpr std::string_view kMarks[] = {"", "✓", "✗", "○"};
-  constexpr std::string_view kClasses[] = {"plain", "pass", "fail", "missing"};
+  constexpr std::string_view kMarks[] = {"", "✓", "≈", "✗", "○"};
+  constexpr std::string_view kClasses[] = {"plain", "pass", "looser", "fail", "missing"};
   const int index = static_cast<int>(verdict);
   return fmt::format(R"(<span class="badge {}">{}{}</span>)", kClasses[index],
                      kMarks[index].empty()

@@ -20,12 +20,14 @@ std::string series_variables(bool dark) {
 constexpr const char* kLight =
     "--ink:#1f2430;--muted:#5a6372;--paper:#f6f7f9;--card:#ffffff;--line:#e1e5eb;--grid:#e3e7ed;"
     "--axis:#9aa3b0;--shade:#0003;--link:#005f9e;--tint:#f0f4fa;--published:#7a5c00;"
-    "--pass:#0a6b4d;--pass-bg:#dcf3ea;--fail:#a3260f;--fail-bg:#fde5df;"
+    "--pass:#0a6b4d;--pass-bg:#dcf3ea;--looser:#1d5a86;--looser-bg:#dfeefa;--fail:#a3260f;--fail-"
+    "bg:#fde5df;"
     "--missing:#6b5a12;--missing-bg:#f8efcf;";
 constexpr const char* kDark =
     "--ink:#e6e9ee;--muted:#a9b1bd;--paper:#101319;--card:#171a21;--line:#2b313b;--grid:#333a45;"
     "--axis:#6f7886;--shade:#000b;--link:#7dc0f5;--tint:#1e242e;--published:#e3c878;"
-    "--pass:#6fdcb5;--pass-bg:#12372b;--fail:#ff9d86;--fail-bg:#44201a;"
+    "--pass:#6fdcb5;--pass-bg:#12372b;--looser:#8fc9f2;--looser-bg:#15324a;--fail:#ff9d86;--fail-"
+    "bg:#44201a;"
     "--missing:#e6cf7a;--missing-bg:#38320f;";
 
 constexpr const char* kRules = R"css(
@@ -59,11 +61,13 @@ a{color:var(--link)}
 .toc a{flex:1;min-width:0;color:var(--muted);text-decoration:none}
 .toc a:hover{color:var(--link);text-decoration:underline}
 .dot{flex:none;width:9px;height:9px;border-radius:50%}
-.dot.pass{background:var(--s2)}.dot.fail{background:var(--fail)}
+.dot.pass{background:var(--s2)}.dot.looser{background:var(--looser)}
+.dot.fail{background:var(--fail)}
 .dot.missing{border:2px solid var(--missing)}
 .badge{display:inline-block;padding:1px 10px;border-radius:99px;font-size:.82rem;font-weight:600;
 line-height:1.6;white-space:nowrap;background:var(--tint);color:var(--muted)}
 .badge.pass{background:var(--pass-bg);color:var(--pass)}
+.badge.looser{background:var(--looser-bg);color:var(--looser)}
 .badge.fail{background:var(--fail-bg);color:var(--fail)}
 .badge.missing{background:var(--missing-bg);color:var(--missing)}
 .badges{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 16px}

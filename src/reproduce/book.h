@@ -9,12 +9,15 @@ namespace agora::reproduce {
 
 enum class Fate {
   kReproduced,
+  kLooser,     // quick scale: every rule holds, some by its looser form alone
+  kNotJudged,  // quick scale: what is judged holds, but a claim is not judged
   kMissed,     // a rule does not hold
   kFailed,     // it ended in an error, or its results cannot be judged
   kOnRequest,  // left out: it has to be asked for by name
   kNotRun,     // interrupted
 };
-inline constexpr Fate kFates[] = {Fate::kReproduced, Fate::kMissed, Fate::kFailed, Fate::kOnRequest,
+inline constexpr Fate kFates[] = {Fate::kReproduced, Fate::kLooser, Fate::kNotJudged,
+                                  Fate::kMissed,     Fate::kFailed, Fate::kOnRequest,
                                   Fate::kNotRun};
 std::string_view fate_words(Fate fate);  // "on request"
 
@@ -24,7 +27,7 @@ struct Chapter {
   Fate fate = Fate::kNotRun;
   Outcome outcome = {};
   std::vector<Job> jobs = {};
-  std::string why = {};  // there is no outcome, or which rule was missed first
+  std::string why = {};  // there is no outcome, or the first finding that is not reproduced
   double seconds = 0;    // of all its runs
   std::vector<std::string> commits = {};
   bool other_build = false;  // some result is of another build
@@ -36,10 +39,12 @@ std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
                            const std::vector<const Experiment*>& on_request = {});
 
 int count(const std::vector<Chapter>& chapters, Fate fate);
-// "18 reproduced, 0 missed, 1 failed, 1 on request"; "not run" only where there is one.
+// "12 reproduced, 6 hold looser than published, 0 missed, 1 failed, 1 on request"; those that hold
+// looser, are not judged or not run only where there is one.
 std::string in_words(const std::vector<Chapter>& chapters);
 
-// {"scale", "reproduced", "missed", "failed", "on_request", "not_run", "experiments": [...]}
+// {"scale", "reproduced", "looser", "not_judged", "missed", "failed", "on_request", "not_run",
+//  "experiments": [...]}
 Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 
 // The report: a summary, then per experiment the published numbers beside ours.

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -35,17 +36,32 @@ Rule between(double low, double high);
 Rule at_least(double bound);
 Rule at_most(double bound);
 
+enum class Verdict {
+  kReproduced,
+  kLooser,     // quick scale: it holds by the looser rule alone
+  kNotJudged,  // shown only: quick scale cannot tell
+  kMissed,
+};
+std::string_view verdict_words(Verdict verdict);  // "holds, looser than published"
+
 // One line of an experiment's table: the published value beside ours.
 struct Finding {
   std::string what;
   std::string published;             // as printed in the thesis, "" where it gives none
-  double ours = 0;                   // mean over the seeds
+  double ours = 0;                   // mean over the seeds; NaN: there is none
   std::optional<double> half_width;  // of the 95 % interval of that mean, from two seeds on
-  std::string rule;
-  bool pass = false;
+  std::vector<double> seeds;         // ours, one by one
+  std::string rule;                  // why there is none, if it is not judged
+  Verdict verdict = Verdict::kMissed;
 };
+// A rule has to hold for every seed.
 Finding finding(std::string what, std::string published, const std::vector<double>& ours,
                 const Rule& rule);
+// At quick scale fewer iterations have to reach `looser` only.
+Finding finding(Scale scale, std::string what, std::string published,
+                const std::vector<double>& ours, const Rule& rule, const Rule& looser);
+Finding not_judged(std::string what, std::string published, const std::vector<double>& ours,
+                   std::string why);
 
 struct Outcome {
   std::vector<Finding> findings;

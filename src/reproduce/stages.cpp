@@ -76,35 +76,14 @@ Recipe with_iterations(Recipe recipe, int64_t iterations) {
   recipe.multiplier_every = std::max<int64_t>(10, scaled(recipe.multiplier_every));
   if (recipe.restart_every > 0) recipe.restart_every = scaled(recipe.restart_every);
   recipe.restart_until = scaled(recipe.restart_until);
-  return recipe;
-}
-
-Recipe shrunken(Recipe recipe, int64_t iterations) {
-  if (iterations >= recipe.iterations) return recipe;
-  recipe = with_iterations(recipe, iterations);
-  if (recipe.averaging > 0) recipe.averaging = 0.98;
-  recipe.hidden = std::min(recipe.hidden, 2);
-  recipe.width = std::max(16, recipe.width / 2);
-  recipe.batch = std::min<int64_t>(recipe.batch, 128);
-  recipe.misreport_steps = std::min(recipe.misreport_steps, 10);
-  recipe.samples = std::min<int64_t>(recipe.samples, 20'000);
-  recipe.candidates = 0;  // far lies found early cost so short a training its revenue
+  if (recipe.averaging > 0) recipe.averaging = std::max(0.0, 1 - (1 - recipe.averaging) / share);
   return recipe;
 }
 
 Recipe recipe_for(const Task& task, std::string_view mechanism, const Setting& setting,
                   int64_t quick_iterations) {
   const Recipe shipped = recipe(mechanism, setting);
-  if (!task.quick()) return shipped;
-  // The published penalties: ours rise too fast for so short a training.
-  const Recipe published = shrunken(recipe(mechanism, setting, "thesis"), quick_iterations);
-  Recipe quick = shrunken(shipped, quick_iterations);
-  quick.multiplier = published.multiplier;
-  quick.multiplier_every = published.multiplier_every;
-  quick.penalty = published.penalty;
-  quick.penalty_step = published.penalty_step;
-  quick.penalty_every = published.penalty_every;
-  return quick;
+  return task.quick() ? with_iterations(shipped, quick_iterations) : shipped;
 }
 
 Json measured(const Mechanism& mechanism, const Setting& setting, const AuditOptions& options) {

@@ -58,9 +58,7 @@ class Stages {
 
 // A recipe of so many iterations, with its schedules compressed or stretched.
 auctions::Recipe with_iterations(auctions::Recipe recipe, int64_t iterations);
-// One of fewer iterations, with smaller networks.
-auctions::Recipe shrunken(auctions::Recipe recipe, int64_t iterations);
-// The shipped recipe; shrunken to so many iterations at quick scale.
+// The shipped recipe; with so many iterations at quick scale.
 auctions::Recipe recipe_for(const Task& task, std::string_view mechanism,
                             const auctions::Setting& setting, int64_t quick_iterations);
 

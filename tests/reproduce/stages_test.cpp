@@ -13,7 +13,7 @@ namespace {
 using namespace auctions;
 
 Recipe small_recipe(const std::string& mechanism, const Setting& market) {
-  Recipe recipe = shrunken(auctions::recipe(mechanism, market), 60);
+  Recipe recipe = with_iterations(auctions::recipe(mechanism, market), 60);
   recipe.batch = 32;
   recipe.samples = mechanism == "algnet" ? 0 : 100;
   return recipe;
@@ -56,13 +56,42 @@ TEST(Stages, GoOnWithTheSameBitsAfterASignal) {
   }
 }
 
-TEST(Stages, ShrinkSchedulesWithTheIterations) {
+TEST(Stages, CompressSchedulesWithTheIterations) {
   const Recipe published = auctions::recipe("regretnet", setting("5x10"), "thesis");
-  const Recipe small = shrunken(published, published.iterations / 100);
+  const Recipe small = with_iterations(published, published.iterations / 100);
   EXPECT_EQ(small.iterations, published.iterations / 100);
   EXPECT_EQ(small.penalty_every, published.penalty_every / 100);
-  EXPECT_LT(small.width, published.width);
-  EXPECT_EQ(shrunken(published, 2 * published.iterations).width, published.width);
+  // Averages reach back over the same share of the run.
+  const Recipe shipped = auctions::recipe("regretnet", setting("1x2"));
+  const Recipe tenth = with_iterations(shipped, shipped.iterations / 10);
+  EXPECT_NEAR(1 - tenth.averaging, 10 * (1 - shipped.averaging), 1e-12);
+}
+
+// Quick scale runs what is shipped, and less of it.
+TEST(Stages, ChangeNothingElseAtQuickScale) {
+  const Scratch scratch;
+  RunFolder folder = RunFolder::open_or_create(scratch / "run", {{"verb", "test"}});
+  const Task quick{.scale = Scale::kQuick, .seed = 1, .folder = folder};
+  const Task full{.scale = Scale::kFull, .seed = 1, .folder = folder};
+  for (const std::string mechanism : {"regretnet", "equivariantnet", "algnet"}) {
+    const Setting market = setting("2x2");
+    const Recipe shipped = auctions::recipe(mechanism, market);
+    EXPECT_EQ(recipe_for(full, mechanism, market, 100).iterations, shipped.iterations);
+    const Recipe less = recipe_for(quick, mechanism, market, 100);
+    EXPECT_EQ(less.iterations, 100);
+    EXPECT_EQ(less.hidden, shipped.hidden);
+    EXPECT_EQ(less.width, shipped.width);
+    EXPECT_EQ(less.batch, shipped.batch);
+    EXPECT_EQ(less.samples, shipped.samples);
+    EXPECT_EQ(less.rate, shipped.rate);
+    EXPECT_EQ(less.misreport_steps, shipped.misreport_steps);
+    EXPECT_EQ(less.candidates, shipped.candidates);
+    EXPECT_EQ(less.refinements, shipped.refinements);
+    EXPECT_EQ(less.multiplier, shipped.multiplier);
+    EXPECT_EQ(less.penalty, shipped.penalty);
+    EXPECT_EQ(less.penalty_step, shipped.penalty_step);
+    EXPECT_EQ(less.regret_floor, shipped.regret_floor);
+  }
 }
 
 }  // namespace

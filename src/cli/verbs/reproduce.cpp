@@ -117,8 +117,10 @@ void show(const std::vector<Job>& jobs, Progress& progress) {
 
 void print_chapters(const std::vector<Chapter>& chapters) {
   for (const Chapter& chapter : chapters) {
-    const std::string word = chapter.fate == Fate::kReproduced ? "pass"
-                             : chapter.fate == Fate::kMissed   ? "MISS"
+    const std::string word = chapter.fate == Fate::kReproduced  ? "pass"
+                             : chapter.fate == Fate::kLooser    ? "looser"
+                             : chapter.fate == Fate::kNotJudged ? "not judged"
+                             : chapter.fate == Fate::kMissed    ? "MISS"
                              : chapter.fate == Fate::kFailed
                                  ? "FAILED"
                                  : std::string(fate_words(chapter.fate));
