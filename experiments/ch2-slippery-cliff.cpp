@@ -96,10 +96,10 @@ Outcome judge(Scale, const std::vector<Json>& results) {
                          const std::function<double(const Json&, const Json&, size_t)>& number) {
     outcome.findings.push_back(finding(what, published, at_each(number), rule));
   };
-  judge("averaged: what it believes to earn, above the optimum by", "unrealistic", at_least(0.01),
-        [&](const Json& averaged, const Json&, size_t k) {
-          return of(averaged, "believed", k) - optimum;
-        });
+  // Where it is hot, even a belief in luck is below what is possible.
+  outcome.findings.push_back(finding(
+      "averaged: what it believes to earn, above the optimum by, coldest", "unrealistic",
+      {of(result.at("z-averaged"), "believed", betas.size() - 1) - optimum}, at_least(0.01)));
   judge("averaged: belief above what its policy earns, by", "unrealistic", at_least(1),
         [&](const Json& averaged, const Json&, size_t k) {
           return of(averaged, "believed", k) - of(averaged, "earned", k);
