@@ -12,6 +12,7 @@ struct TableLine {
   double reference;                        // the optimum, or the best truthful auction of a family
   double revenue, regret, strong, p_star;  // what full scale must reach
   int64_t quick_iterations;
+  std::string why_not_quick = {};  // why it is not judged at quick scale, if so
 };
 
 // What quick scale must reach, as shares of the reference.
@@ -55,8 +56,11 @@ inline Outcome judge_table(Scale scale, const NetworkTable& table,
                              table.looser.p_star * line.reference};
     const auto judge = [&](const std::string& what, const std::string& published,
                            const std::string& number, const Rule& rule, const Rule& least) {
-      outcome.findings.push_back(finding(scale, line.setting + ": " + what, published,
-                                         numbers_at(results, at / number), rule, least));
+      const std::vector<double> ours = numbers_at(results, at / number);
+      outcome.findings.push_back(
+          scale == Scale::kQuick && !line.why_not_quick.empty()
+              ? not_judged(line.setting + ": " + what, published, ours, line.why_not_quick)
+              : finding(scale, line.setting + ": " + what, published, ours, rule, least));
     };
     judge("revenue", line.published_revenue, "revenue",
           between(line.revenue, 1.05 * line.reference),

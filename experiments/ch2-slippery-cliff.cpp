@@ -80,26 +80,28 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   const Json& result = results.front();
   const double optimum = result["optimum"];
   const std::vector<double> betas = result["beta"];
-  // The seed plays no part; the temperatures are judged one by one, as seeds are elsewhere.
-  const auto at_each = [&](const std::function<double(const Json&, const Json&, size_t)>& number) {
-    std::vector<double> all;
-    for (size_t k = 0; k < betas.size(); ++k) {
-      all.push_back(number(result.at("z-averaged"), result.at("z-variational"), k));
-    }
-    return all;
-  };
+  using Number = std::function<double(const Json& averaged, const Json& variational, size_t k)>;
   const auto of = [](const Json& method, const char* what, size_t k) {
     return method.at(what).at(k).get<double>();
   };
   Outcome outcome;
+  // The seed plays no part; the temperatures are judged one by one, as seeds are elsewhere.
   const auto judge = [&](const std::string& what, const std::string& published, const Rule& rule,
-                         const std::function<double(const Json&, const Json&, size_t)>& number) {
-    outcome.findings.push_back(finding(what, published, at_each(number), rule));
+                         const Number& number, double from_beta = 0) {
+    std::vector<double> all;
+    for (size_t k = 0; k < betas.size(); ++k) {
+      if (betas[k] < from_beta) continue;
+      all.push_back(number(result.at("z-averaged"), result.at("z-variational"), k));
+    }
+    outcome.findings.push_back(finding(what, published, all, rule));
   };
   // Where it is hot, even a belief in luck is below what is possible.
-  outcome.findings.push_back(finding(
-      "averaged: what it believes to earn, above the optimum by, coldest", "unrealistic",
-      {of(result.at("z-averaged"), "believed", betas.size() - 1) - optimum}, at_least(0.01)));
+  judge(
+      "averaged, β ≥ 1: what it believes to earn, above the optimum by", "unrealistic", at_least(1),
+      [&](const Json& averaged, const Json&, size_t k) {
+        return of(averaged, "believed", k) - optimum;
+      },
+      1);
   judge("averaged: belief above what its policy earns, by", "unrealistic", at_least(1),
         [&](const Json& averaged, const Json&, size_t k) {
           return of(averaged, "believed", k) - of(averaged, "earned", k);
@@ -108,11 +110,11 @@ Outcome judge(Scale, const std::vector<Json>& results) {
         [&](const Json&, const Json& variational, size_t k) {
           return of(variational, "believed", k) - of(variational, "earned", k);
         });
-  judge("risk of a fall: averaged less variational", "risky", at_least(0.001),
+  judge("risk of a fall: averaged less variational", "risky", at_least(0.05),
         [&](const Json& averaged, const Json& variational, size_t k) {
           return of(averaged, "falls", k) - of(variational, "falls", k);
         });
-  judge("variational earns more than averaged, by", "", at_least(0.01),
+  judge("variational earns more than averaged, by", "", at_least(1),
         [&](const Json& averaged, const Json& variational, size_t k) {
           return of(variational, "earned", k) - of(averaged, "earned", k);
         });

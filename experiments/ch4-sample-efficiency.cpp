@@ -9,7 +9,7 @@ namespace {
 using namespace auctions;
 
 constexpr int kPoints = 8;
-constexpr int64_t kSamples = 20, kQuick = 2'500, kFull = 20'000;
+constexpr int64_t kSamples = 20, kQuick = 250, kFull = 20'000;
 // Of the Lagrangian both are compared by: fixed, so that the curves can be read.
 constexpr double kMultiplier = 5, kPenalty = 1;
 const std::string kNetworks[] = {"equivariantnet", "regretnet"};
@@ -85,17 +85,22 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
     }
     gap[k] = gaps;
   }
-  outcome.findings.push_back(finding(scale, "EquivariantNet: test less train Lagrangian at the end",
-                                     "small", gap[0], at_most(0.1), at_most(0.15)));
   std::vector<double> wider = gap[1], difference;
   for (size_t s = 0; s < results.size(); ++s) {
     wider[s] -= gap[0][s];
     difference.push_back(lowest[1][s] - lowest[0][s]);
   }
-  outcome.findings.push_back(finding(scale, "RegretNet: that gap, above EquivariantNet's by",
-                                     "large", wider, at_least(0.1), at_least(0.05)));
-  outcome.findings.push_back(finding("lowest test Lagrangian: RegretNet's less EquivariantNet's",
-                                     "> 0", difference, at_least(0.01)));
+  const auto judge = [&](const std::string& what, const std::string& published,
+                         const std::vector<double>& ours, const Rule& rule) {
+    outcome.findings.push_back(
+        scale == Scale::kQuick
+            ? not_judged(what, published, ours, "so few epochs wear out no sample")
+            : finding(what, published, ours, rule));
+  };
+  judge("EquivariantNet: test less train Lagrangian at the end", "small", gap[0], at_most(0.1));
+  judge("RegretNet: that gap, above EquivariantNet's by", "large", wider, at_least(0.1));
+  judge("lowest test Lagrangian: RegretNet's less EquivariantNet's", "> 0", difference,
+        at_least(0.01));
   outcome.charts.emplace_back(std::move(chart));
   outcome.remark =
       "The thesis prints the figure only. Its Lagrangian changes with the schedule while a network "
@@ -112,7 +117,7 @@ Experiment entry_ch4_sample_efficiency() {
       .chapter = 4,
       .title = "Learning from 20 profiles: train and test Lagrangian",
       .source = "ch. 4, Sample-efficiency, figure",
-      .quick = {.seeds = {1, 2, 3}, .expected_seconds = 30, .words = "2,500 epochs, 3 seeds"},
+      .quick = {.seeds = {1}, .expected_seconds = 2, .words = "250 epochs"},
       .full = {.seeds = {1, 2, 3}, .expected_seconds = 1'200, .words = "20,000 epochs, 3 seeds"},
       .run = run,
       .judge = judge};

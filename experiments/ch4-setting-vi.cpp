@@ -33,8 +33,7 @@ Json run(Task& task) {
       const std::string stage = stage_of(network, line);
       result[stage] = stages.stage(stage, [&] {
         const Setting market = setting("VI(" + line.mean + ")");
-        const int64_t quick = kNetworks[network] == "regretnet" ? 1'500 : 600;
-        const Recipe recipe = recipe_for(task, kNetworks[network], market, quick);
+        const Recipe recipe = recipe_for(task, kNetworks[network], market, 100);
         const auto trained = stages.train({kNetworks[network], market, recipe, task.seed});
         return measured(*trained.mechanism, market, audit_for(task));
       });
@@ -57,18 +56,19 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
       const Json::json_pointer at("/" + stage_of(network, line));
       const std::string what = fmt::format("{}, λ2 = {}", kWords[network], line.mean);
       const auto judge = [&](const std::string& number, const std::string& key,
-                             const std::string& published, const Rule& rule, const Rule& looser) {
+                             const std::string& published, const Rule& rule) {
+        const std::vector<double> ours = numbers_at(results, at / key);
         outcome.findings.push_back(
-            finding(scale, what + number, published, numbers_at(results, at / key), rule, looser));
+            scale == Scale::kQuick
+                ? not_judged(what + number, published, ours,
+                             "values without an end take thousands of iterations")
+                : finding(what + number, published, ours, rule));
       };
       judge(": revenue", "revenue", line.published[network][0],
-            between(0.95 * line.bundle, 1.06 * line.bundle),
-            between(0.85 * line.bundle, 1.1 * line.bundle));
-      const Rule looser = at_most(0.005 * line.bundle);
+            between(0.95 * line.bundle, 1.06 * line.bundle));
       judge(": regret, the thesis's test", "regret", line.published[network][1],
-            at_most(0.003 * line.bundle), looser);
-      judge(": regret, strong test", "strong", "", at_most(0.006 * line.bundle),
-            at_most(0.01 * line.bundle));
+            at_most(0.003 * line.bundle));
+      judge(": regret, strong test", "strong", "", at_most(0.006 * line.bundle));
       chart.series[network].x.push_back(std::stod(line.mean));
       chart.series[network].y.push_back(mean_at(results, at / "revenue"));
     }
@@ -90,7 +90,7 @@ Experiment entry_ch4_setting_vi() {
           .chapter = 4,
           .title = "Setting VI: exponential values, both networks",
           .source = "ch. 4, Non-symmetric optimal solution, table (b)",
-          .quick = {.seeds = {1}, .expected_seconds = 27, .words = "600 and 1,500 iterations"},
+          .quick = {.seeds = {1}, .expected_seconds = 8, .words = "100 iterations"},
           .full = {.seeds = {1}, .expected_seconds = 450, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};

@@ -102,8 +102,12 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
       {"ALGnet's less online RegretNet's, t up to 1/4", 0.25},
       {"ALGnet's less online RegretNet's, all t", 1}};
   for (const auto& [what, until] : online) {
+    const std::vector<double> ours = ahead("regretnet-online", 0, until);
     outcome.findings.push_back(
-        finding(what, "> 0", ahead("regretnet-online", 0, until), at_least(0.0)));
+        scale == Scale::kQuick
+            ? not_judged(what, "> 0", ours,
+                         "300 iterations of ALGnet's see as much time pass as 2,000 of RegretNet's")
+            : finding(what, "> 0", ours, at_least(0.0)));
   }
   const std::pair<std::string, std::string> shown[] = {
       {"revenue", "Revenue"}, {"regret", "Regret, strong test"}, {"p_star", "P*"}};
