@@ -124,7 +124,7 @@ Experiment entry_ch4_permutation_sensitivity() {
           .title = "Permutation sensitivity h_R of RegretNet and EquivariantNet",
           .source = "ch. 4, Feed-forward nets and permutation-equivariance, figure (a)-(c)",
           .quick = {.seeds = {1},
-                    .expected_seconds = 25,
+                    .expected_seconds = 12,
                     .words = "100 to 1,500 iterations; no small sample"},
           .full = {.seeds = {1},
                    .expected_seconds = 4'200,

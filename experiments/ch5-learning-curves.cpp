@@ -121,7 +121,7 @@ Experiment entry_ch5_learning_curves() {
           .chapter = 5,
           .title = "RegretNet and ALGnet learn setting A: revenue, regret and P*",
           .source = "ch. 5, Auctions with known and unknown optima, figure (a)-(c)",
-          .quick = {.seeds = {1}, .expected_seconds = 13, .words = "300 and 2,000 iterations"},
+          .quick = {.seeds = {1}, .expected_seconds = 20, .words = "300 and 2,000 iterations"},
           .full = {.seeds = {1}, .expected_seconds = 900, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};

@@ -137,7 +137,7 @@ Experiment entry_ch5_online() {
           .chapter = 5,
           .title = "Online auction: values drift from U[0,1] to U[0,2]",
           .source = "ch. 5, Online auctions, figure (d)-(f)",
-          .quick = {.seeds = {1}, .expected_seconds = 27, .words = "300 and 2,000 iterations"},
+          .quick = {.seeds = {1}, .expected_seconds = 30, .words = "300 and 2,000 iterations"},
           .full = {.seeds = {1}, .expected_seconds = 1'200, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};

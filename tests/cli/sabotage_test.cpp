@@ -1,6 +1,6 @@
-// Judges have to notice what is broken. honest.json has results of real quick runs, two seeds each;
-// untrained.json what networks that learned nothing give. Breaking one seed is enough. What is
-// judged at full scale only is tried on results made up to agree with the thesis.
+// Judges have to notice what is broken. honest.json has results of real quick runs, mostly two
+// seeds; untrained.json what networks that learned nothing give. Breaking one seed is enough. What
+// is judged at full scale only is tried on results made up to agree with the thesis.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
