@@ -16,20 +16,16 @@ namespace {
 
 constexpr const char* kHowToRead[] = {
     "A rule holds if it holds for every seed. Quick scale runs the shipped recipes with fewer "
-    "iterations: what reaches a looser rule only \"holds, looser than published\", and what so "
-    "short "
-    "a training cannot show is not judged and does not count as reproduced.",
+    "iterations: what reaches a looser rule only \"holds, looser than published\"; what so short a "
+    "training cannot show is not judged and does not count as reproduced.",
     "\"The thesis's test\" of regret is the printed one with its choices fixed, and differs from "
-    "it in "
-    "two ways. Printed: gradient ascent on the bid in steps of .001, 300 or 500 of them, from 100 "
-    "or "
-    "300 random bids, the best of which is reported. Here: 300 steps from 100 bids drawn from the "
-    "law "
-    "of values (20 at quick scale), by Adam, projected to the domain; and a step is .001 of the "
-    "width "
-    "of the domain, not of the unit of money, so that values up to 16 are searched like those up "
-    "to "
-    "1. No start moves by more than about .3 of the domain; the strong test has no such limit."};
+    "it "
+    "in two ways. Printed: gradient ascent on the bid in steps of .001, 300 or 500 of them, from "
+    "100 or 300 random bids, the best of which is reported. Here: 300 steps from 100 bids drawn "
+    "from the law of values (20 at quick scale), by Adam, projected to the domain; and a step is "
+    ".001 of the width of the domain, not of the unit of money, so that values up to 16 are "
+    "searched like those up to 1. No start moves by more than about .3 of the domain; the strong "
+    "test has no such limit."};
 
 size_t passes(const Chapter& chapter) {
   const auto& findings = chapter.outcome.findings;
@@ -69,6 +65,7 @@ report::Verdict shown_as(Fate fate) {
     case Fate::kMissed:
     case Fate::kFailed:
       return report::Verdict::kFail;
+    case Fate::kPartly:
     case Fate::kNotJudged:
     case Fate::kOnRequest:
     case Fate::kNotRun:
@@ -149,6 +146,11 @@ void judge(Chapter& chapter, const Order& order) {
                                                              seeds_in_words(each), each.rule);
   }
   chapter.fate = fate_of(worst);
+  if (chapter.fate == Fate::kNotJudged && judged(chapter) > 0) {
+    chapter.fate = Fate::kPartly;
+    chapter.why = fmt::format("{} of {} hold; {}", passes(chapter), chapter.outcome.findings.size(),
+                              chapter.why);
+  }
 }
 
 std::string ours_in_words(const Finding& found) {
@@ -215,6 +217,7 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
 std::string_view fate_words(Fate fate) {
   constexpr std::string_view kWords[] = {"reproduced",
                                          "holds, looser than published",
+                                         "partly judged at quick scale",
                                          "not judged at quick scale",
                                          "missed",
                                          "failed",
@@ -258,7 +261,8 @@ std::string in_words(const std::vector<Chapter>& chapters) {
   std::string words;
   for (const Fate fate : kFates) {
     const int number = count(chapters, fate);
-    const bool rare = fate == Fate::kLooser || fate == Fate::kNotJudged || fate == Fate::kNotRun;
+    const bool rare = fate == Fate::kLooser || fate == Fate::kPartly || fate == Fate::kNotJudged ||
+                      fate == Fate::kNotRun;
     if (rare && number == 0) continue;
     words += fmt::format("{}{}", words.empty() ? "" : ", ", number_in_words(number, fate));
   }
@@ -289,6 +293,7 @@ Json to_json(const std::vector<Chapter>& chapters, Scale scale) {
   return {{"scale", scale_name(scale)},
           {"reproduced", count(chapters, Fate::kReproduced)},
           {"looser", count(chapters, Fate::kLooser)},
+          {"partly_judged", count(chapters, Fate::kPartly)},
           {"not_judged", count(chapters, Fate::kNotJudged)},
           {"missed", count(chapters, Fate::kMissed)},
           {"failed", count(chapters, Fate::kFailed)},

@@ -10,15 +10,16 @@ namespace agora::reproduce {
 enum class Fate {
   kReproduced,
   kLooser,     // quick scale: every rule holds, some by its looser form alone
-  kNotJudged,  // quick scale: what is judged holds, but a claim is not judged
+  kPartly,     // quick scale: what is judged holds, but some findings are not judged
+  kNotJudged,  // quick scale: none is
   kMissed,     // a rule does not hold
   kFailed,     // it ended in an error, or its results cannot be judged
   kOnRequest,  // left out: it has to be asked for by name
   kNotRun,     // interrupted
 };
-inline constexpr Fate kFates[] = {Fate::kReproduced, Fate::kLooser, Fate::kNotJudged,
-                                  Fate::kMissed,     Fate::kFailed, Fate::kOnRequest,
-                                  Fate::kNotRun};
+inline constexpr Fate kFates[] = {Fate::kReproduced, Fate::kLooser, Fate::kPartly,
+                                  Fate::kNotJudged,  Fate::kMissed, Fate::kFailed,
+                                  Fate::kOnRequest,  Fate::kNotRun};
 std::string_view fate_words(Fate fate);  // "on request"
 
 // An experiment with what its runs found.
@@ -40,10 +41,11 @@ std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
 
 int count(const std::vector<Chapter>& chapters, Fate fate);
 // "12 reproduced, 6 hold looser than published, 0 missed, 1 failed, 1 on request"; those that hold
-// looser, are not judged or not run only where there is one.
+// looser, are judged in part, not judged or not run only where there is one.
 std::string in_words(const std::vector<Chapter>& chapters);
 
-// {"scale", "reproduced", "looser", "not_judged", "missed", "failed", "on_request", "not_run",
+// {"scale", "reproduced", "looser", "partly_judged", "not_judged", "missed", "failed",
+// "on_request", "not_run",
 //  "experiments": [...]}
 Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 

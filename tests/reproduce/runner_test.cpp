@@ -191,6 +191,11 @@ class Fates : public ::testing::Test {
                           not_judged("speed", "> 1", {}, "too short")};
       return outcome;
     };
+    blind_.judge = [](Scale, const std::vector<Json>&) {
+      Outcome outcome;
+      outcome.findings = {not_judged("speed", "> 1", {}, "too short")};
+      return outcome;
+    };
     unjudged_.judge = [](Scale, const std::vector<Json>& results) {
       Outcome outcome;
       outcome.findings = {finding("gone", "1", {results[0].at("gone")}, within(1, 0))};
@@ -198,7 +203,7 @@ class Fates : public ::testing::Test {
     };
     empty_.judge = [](Scale, const std::vector<Json>&) { return Outcome{}; };
     std::vector<Job> jobs =
-        done({&good_, &looser_, &shown_, &missed_, &unjudged_, &empty_}, order_);
+        done({&good_, &looser_, &shown_, &blind_, &missed_, &unjudged_, &empty_}, order_);
     for (Job& job : plan_jobs({&failed_, &stopped_}, order_)) {
       // One seed of each is done, one broke or was stopped, one never began.
       if (job.seed == 1) run_here(job, order_.scale);
@@ -220,10 +225,10 @@ class Fates : public ::testing::Test {
   Scratch scratch_;
   Order order_{.out = scratch_.path()};
   Experiment good_ = seeds_experiment("good"), looser_ = seeds_experiment("looser"),
-             shown_ = seeds_experiment("shown"), missed_ = seeds_experiment("missed"),
-             unjudged_ = seeds_experiment("unjudged"), empty_ = seeds_experiment("empty"),
-             failed_ = seeds_experiment("failed"), stopped_ = seeds_experiment("stopped"),
-             asked_ = seeds_experiment("asked");
+             shown_ = seeds_experiment("shown"), blind_ = seeds_experiment("blind"),
+             missed_ = seeds_experiment("missed"), unjudged_ = seeds_experiment("unjudged"),
+             empty_ = seeds_experiment("empty"), failed_ = seeds_experiment("failed"),
+             stopped_ = seeds_experiment("stopped"), asked_ = seeds_experiment("asked");
   std::vector<Chapter> chapters_;
 };
 
@@ -232,8 +237,10 @@ TEST_F(Fates, AreToldApart) {
   EXPECT_EQ(chapter(good_).why, "");
   EXPECT_EQ(chapter(looser_).fate, Fate::kLooser);
   EXPECT_EQ(chapter(looser_).why, "near: 2, 3, expected 1 ± 0; looser: ≤ 3");
-  EXPECT_EQ(chapter(shown_).fate, Fate::kNotJudged);
-  EXPECT_EQ(chapter(shown_).why, "speed: not judged: too short");
+  EXPECT_EQ(chapter(shown_).fate, Fate::kPartly);
+  EXPECT_EQ(chapter(shown_).why, "1 of 2 hold; speed: not judged: too short");
+  EXPECT_EQ(chapter(blind_).fate, Fate::kNotJudged);
+  EXPECT_EQ(chapter(blind_).why, "speed: not judged: too short");
   EXPECT_EQ(chapter(missed_).fate, Fate::kMissed);
   EXPECT_EQ(chapter(missed_).why, "bad: 2, expected 1 ± 0");
   EXPECT_EQ(chapter(failed_).fate, Fate::kFailed);
@@ -245,14 +252,15 @@ TEST_F(Fates, AreToldApart) {
   EXPECT_EQ(chapter(stopped_).why, "seed 2: interrupted by signal 15");
   EXPECT_EQ(chapter(asked_).fate, Fate::kOnRequest);
   EXPECT_EQ(in_words(chapters_),
-            "1 reproduced, 1 hold looser than published, 1 not judged at quick scale, 1 missed, "
-            "3 failed, 1 on request, 1 not run");
+            "1 reproduced, 1 hold looser than published, 1 partly judged at quick scale, "
+            "1 not judged at quick scale, 1 missed, 3 failed, 1 on request, 1 not run");
 }
 
 TEST_F(Fates, AreInTheJson) {
   const Json json = to_json(chapters_, order_.scale);
   EXPECT_EQ(json["reproduced"], 1);
   EXPECT_EQ(json["looser"], 1);
+  EXPECT_EQ(json["partly_judged"], 1);
   EXPECT_EQ(json["not_judged"], 1);
   EXPECT_EQ(json["missed"], 1);
   EXPECT_EQ(json["failed"], 3);
@@ -263,7 +271,8 @@ TEST_F(Fates, AreInTheJson) {
   EXPECT_EQ(verdicts,
             (std::map<std::string, std::string>{{"good", "reproduced"},
                                                 {"looser", "holds, looser than published"},
-                                                {"shown", "not judged at quick scale"},
+                                                {"shown", "partly judged at quick scale"},
+                                                {"blind", "not judged at quick scale"},
                                                 {"missed", "missed"},
                                                 {"unjudged", "failed"},
                                                 {"empty", "failed"},
@@ -277,9 +286,9 @@ TEST_F(Fates, AreOnThePage) {
   const std::string page = testing::contents(scratch_ / "report.html");
   for (const std::string words :
        {"1 reproduced</span>", "1 hold looser than published</span>",
-        "1 not judged at quick scale</span>", "1 missed</span>", "3 failed</span>",
-        "1 on request</span>", "1 not run</span>", "failed: seed 2: Z is &lt;nan&gt;",
-        "not run: seed 2: interrupted",
+        "1 partly judged at quick scale</span>", "1 not judged at quick scale</span>",
+        "1 missed</span>", "3 failed</span>", "1 on request</span>", "1 not run</span>",
+        "failed: seed 2: Z is &lt;nan&gt;", "not run: seed 2: interrupted",
         "on request: `agora reproduce asked --scale quick --seed 0` runs it"}) {
     EXPECT_NE(page.find(words), std::string::npos) << words;
   }

@@ -119,6 +119,7 @@ void print_chapters(const std::vector<Chapter>& chapters) {
   for (const Chapter& chapter : chapters) {
     const std::string word = chapter.fate == Fate::kReproduced  ? "pass"
                              : chapter.fate == Fate::kLooser    ? "looser"
+                             : chapter.fate == Fate::kPartly    ? "in part"
                              : chapter.fate == Fate::kNotJudged ? "not judged"
                              : chapter.fate == Fate::kMissed    ? "MISS"
                              : chapter.fate == Fate::kFailed
