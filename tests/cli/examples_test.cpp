@@ -1,6 +1,9 @@
 // The example at the end of every verb's help works, as printed, in an empty folder.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <regex>
+
 #include "cli/verb.h"
 #include "support/program.h"
 
@@ -21,6 +24,35 @@ std::vector<std::string> names() {
   return all;
 }
 
+// What an example has to print, or write into `file`.
+struct Expected {
+  std::string pattern;
+  std::string file = {};
+};
+
+const std::map<std::string, std::vector<Expected>> kExpected{
+    {"auction audit", {{"revenue +0\\.6[5-8]"}, {"regret, strong +mean 0 "}}},  // 2/3
+    {"auction eval", {{"\"mean\":1\\.6[4-9]"}}},                                // 2 (1/2 + 1/3)
+    {"auction exact", {{"revenue +0\\.83[0-6]"}}},                              // 5/6
+    {"auction list", {{"\n +vcg +the efficient auction"}}},
+    {"auction reduce", {{"menu of 2 choices"}, {"1\\.0,\\s+0\\.81649", "menu.json"}}},  // √(2/3)
+    {"auction run", {{"revenue 0\\.9|revenue 1\\.0"}, {"\n1000,3,2,[01]\n$", "outcome.csv"}}},  // 1
+    {"auction train", {{"regret, grid"}, {"\n200,[^\n]*\n$", "runs/regretnet-1x2/metrics.csv"}}},
+    {"completion", {{"\ncomplete [^\n]*-F _agora agora\n", "agora-completion.bash"}}},
+    {"list", {{"\n +frozenlake4x4 "}, {"\n +regretnet "}, {"\n +ch2-decision-tree "}}},
+    {"plan convert", {{"16 states"}, {"\n\"2,2\",down,\"3,2\",0\\.333[0-9]*,0\n", "lake.csv"}}},
+    {"plan learn", {{"greedy +-13 "}, {"<svg", "learning.html"}}},  // the shortest way
+    {"plan list", {{"\n +maze +"}}},
+    {"plan show", {{"\\^!{10}G\n"}}},
+    {"plan solve", {{"action +down"}, {"^\x89PNG", "maze.png"}}},
+    {"report",
+     {{"report: "},
+      {"values.profiles", "runs/reproduce/quick/ch1-optimal-auction-seed-1/report.html"}}},
+    {"reproduce", {{"1 reproduced, 0 missed, 0 failed"}}},
+    {"resume", {{"\"values\"", "runs/reproduce/quick/ch1-optimal-auction-seed-1/result.json"}}},
+    {"version", {{"\"version\":\"[0-9]+\\.[0-9]+\\.[0-9]+\""}}},
+};
+
 TEST_P(Example, Works) {
   const Scratch scratch;
   if (GetParam() == "resume" || GetParam() == "report") {  // they need a run to go on from
@@ -28,6 +60,12 @@ TEST_P(Example, Works) {
   }
   const testing::Result result = testing::shell(verb().example, scratch.path());
   EXPECT_EQ(result.status, 0) << result.err;
+  ASSERT_TRUE(kExpected.contains(GetParam())) << "say what it should print";
+  for (const auto& [pattern, file] : kExpected.at(GetParam())) {
+    const std::string text = file.empty() ? result.out : testing::contents(scratch / file);
+    EXPECT_TRUE(std::regex_search(text, std::regex(pattern)))
+        << pattern << " in " << (file.empty() ? text : file);
+  }
 }
 
 TEST_P(Example, HelpTellsIt) {
