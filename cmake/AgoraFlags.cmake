@@ -35,6 +35,8 @@ if(AGORA_WERROR)
   target_compile_options(agora_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
 if(AGORA_SANITIZE)
-  target_compile_options(agora_flags INTERFACE -fsanitize=${AGORA_SANITIZE} -fno-omit-frame-pointer)
+  # What a sanitizer finds ends the program: a line on stderr alone would fail nothing.
+  target_compile_options(agora_flags INTERFACE
+    -fsanitize=${AGORA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(agora_flags INTERFACE -fsanitize=${AGORA_SANITIZE})
 endif()

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace agora::auctions {
 namespace {
@@ -59,7 +60,7 @@ void ProfileReader::read_wide_header() {
     if (!place) {
       throw user_error(
           "{}:1: expected columns b1i1,b1i2,... or profile,bidder,item,value, found '{}'", file_,
-          column);
+          printable(column));
     }
     places.push_back(*place);
     bidders_ = std::max(bidders_, place->first + 1);
@@ -131,20 +132,20 @@ bool ProfileReader::next_long(std::vector<double>& values) {
   for (const Cell& cell : cells_) {
     if (cell.bidder >= bidders_ || cell.item >= items_) {
       throw user_error("{}:{}: profile '{}' has bidder {} and item {}, but the first has {}x{}",
-                       file_, cell.line, profile_, cell.bidder + 1, cell.item + 1, bidders_,
-                       items_);
+                       file_, cell.line, printable(profile_), cell.bidder + 1, cell.item + 1,
+                       bidders_, items_);
     }
     double& place = values[cell.bidder * items_ + cell.item];
     if (place >= 0.0) {
       throw user_error("{}:{}: profile '{}' has two values of bidder {} for item {}", file_,
-                       cell.line, profile_, cell.bidder + 1, cell.item + 1);
+                       cell.line, printable(profile_), cell.bidder + 1, cell.item + 1);
     }
     place = cell.value;
   }
   for (size_t place = 0; place < values.size(); ++place) {
     if (values[place] < 0.0) {
       throw user_error("{}:{}: profile '{}' has no value of bidder {} for item {}", file_, line_,
-                       profile_, place / items_ + 1, place % items_ + 1);
+                       printable(profile_), place / items_ + 1, place % items_ + 1);
     }
   }
   return true;

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
@@ -173,7 +174,7 @@ class Reading {
     throw user_error(
         "{}: profile '{}': bid {} of bidder {} for item {} lies outside [{},{}] of setting \"{}\"",
         source_.file.empty() ? "--draw" : fmt::format("{}:{}", source_.file, profile_.line),
-        profile_.name, profile_.bids[e], e / source_.items + 1, e % source_.items + 1,
+        printable(profile_.name), profile_.bids[e], e / source_.items + 1, e % source_.items + 1,
         domain_[e].low, domain_[e].high, setting_->text());
   }
 

@@ -19,6 +19,11 @@ namespace {
 
 constexpr size_t kBuffer = size_t{1} << 20;
 
+// A small file is read at once, and its end seen, without the pages of a large buffer.
+size_t buffer_for(const InputFile& file) {
+  return file.size() == 0 ? kBuffer : std::min(kBuffer, file.size() + 1);
+}
+
 // Bytes that end the plain run of a cell: separators, quotes, and what text never contains.
 constexpr std::array<bool, 256> kSpecial = [] {
   std::array<bool, 256> special{};
@@ -39,7 +44,7 @@ std::string_view digits_of(std::string_view cell) {
 }  // namespace
 
 CsvReader::CsvReader(const std::filesystem::path& path) : file_(path), name_(path.string()) {
-  buffer_.resize(kBuffer + 1);
+  buffer_.resize(buffer_for(file_) + 1);
   at_ = end_ = buffer_.data();
   refill();
   if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xEF\xBB\xBF")) at_ += 3;
@@ -224,7 +229,7 @@ void CsvReader::refill() {
                                    kLongestLine >> 20));
   }
   const auto offset = static_cast<size_t>(at_ - buffer_.data());
-  if (kept + kBuffer / 2 > buffer_.size() - 1) buffer_.resize(2 * buffer_.size() - 1);
+  if (kept > buffer_.size() / 2) buffer_.resize(2 * buffer_.size());
   at_ = buffer_.data();
   std::memmove(at_, at_ + offset, kept);
   const size_t room = buffer_.size() - 1 - kept;
@@ -281,7 +286,7 @@ UserError CsvReader::garbage(int64_t line, char byte) const {
 size_t count_lines(const std::filesystem::path& path) {
   InputFile file(path);
   if (file.size() == 0) return 0;
-  std::string buffer(kBuffer, '\0');
+  std::string buffer(buffer_for(file), '\0');
   size_t lines = 1;
   while (const size_t count = file.read(buffer.data(), buffer.size())) {
     lines += static_cast<size_t>(std::count(buffer.data(), buffer.data() + count, '\n'));
