@@ -51,10 +51,12 @@ Work lagrangian_work(const std::string& mechanism, const Architecture& shape, in
 
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  auto inner = std::make_shared<Program>(g, *variables, Task{{{"best", best}}, {}},
-                                         CompileOptions{.rows = batch * n, .lanes = forced_lanes});
-  auto outer = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates},
-                                         CompileOptions{.rows = batch, .lanes = forced_lanes});
+  auto inner =
+      std::make_shared<Program>(g, *variables, Task{{{"best", best}}, {}},
+                                CompileOptions{.rows = batch * n, .cpu = {.lanes = forced_lanes}});
+  auto outer =
+      std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates},
+                                CompileOptions{.rows = batch, .cpu = {.lanes = forced_lanes}});
   if (list_plans) std::cerr << inner->listing() << outer->listing();
   const std::vector<float> drawn = uniform_values(batch * n * m, 1);
   std::vector<float> profiles, bidders;
@@ -122,7 +124,7 @@ Work algnet(int n, int m) {
 
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  const CompileOptions options{.rows = batch, .lanes = forced_lanes};
+  const CompileOptions options{.rows = batch, .cpu = {.lanes = forced_lanes}};
   auto inner = std::make_shared<Program>(
       g, *variables, Task{{{"loss", misreporter_loss}}, misreporter_updates}, options);
   auto outer = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates}, options);
@@ -164,8 +166,8 @@ Work impala(bool train) {
   }
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  auto program = std::make_shared<Program>(g, *variables, task,
-                                           CompileOptions{.rows = batch, .lanes = forced_lanes});
+  auto program = std::make_shared<Program>(
+      g, *variables, task, CompileOptions{.rows = batch, .cpu = {.lanes = forced_lanes}});
   if (list_plans) std::cerr << program->listing();
   std::vector<uint8_t> pixels(static_cast<size_t>(batch * 64 * 64 * 3));
   Rng rng(2);

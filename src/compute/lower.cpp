@@ -40,7 +40,11 @@ bool View::dense() const {
 }
 
 Lowering::Lowering(Plan& plan, const PlanRequest& request)
-    : plan_(plan), graph_(*plan.graph), request_(request), schedule_(schedule(graph_)) {
+    : plan_(plan),
+      graph_(*plan.graph),
+      request_(request),
+      limits_(request.limits),
+      schedule_(schedule(graph_)) {
   const size_t count = static_cast<size_t>(graph_.size());
   views_.resize(count);
   known_.resize(count);
@@ -317,8 +321,8 @@ void Lowering::copy(const View& from, const View& to) {
 }
 
 View Lowering::in_memory(const View& it, bool rows, bool dense) {
-  const bool repeated = !it.shape.empty() && it.shape.back() > 1 && !it.uniform &&
-                        it.strides.back() == 0;  // kernels step along the last axis
+  const bool repeated = limits_.steps_along_last_axis && !it.shape.empty() && it.shape.back() > 1 &&
+                        !it.uniform && it.strides.back() == 0;
   if (!it.uniform && it.rows == rows && (!dense || it.dense()) && !repeated) return it;
   const Space space = rows ? Space::kScratch : Space::kShared;
   const View to = dense_view(new_buffer(space, it.count()), it.shape, rows);
@@ -333,7 +337,8 @@ bool Lowering::fits_open_group(int32_t id) const {
     return false;
   }
   const Step& group = (*steps_)[static_cast<size_t>(open_group_)];
-  if (group.outputs[0].shape != feature_shape(node.shape) || group.code.size() >= 48 ||
+  if (group.outputs[0].shape != feature_shape(node.shape) ||
+      std::ssize(group.code) >= limits_.group_instructions ||
       group.outputs[0].rows != is_row_local(node.shape)) {
     return false;
   }
@@ -359,7 +364,8 @@ void Lowering::emit_elementwise(int32_t id) {
     // Shared operands run along their last axis of more than one element.
     size_t last = shape.size();
     while (last > 0 && shape[last - 1] == 1) --last;
-    const bool inner_gap = !rows && !it.uniform && last > 0 && it.strides[last - 1] > 1;
+    const bool inner_gap = limits_.steps_along_last_axis && !rows && !it.uniform && last > 0 &&
+                           it.strides[last - 1] > 1;
     if (inner_gap) it = in_memory(it, false, true);
     operands.push_back(it);
   }

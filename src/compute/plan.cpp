@@ -77,7 +77,7 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
     roots.push_back(id);
   }
   Simplified simple = simplify(graph, roots, request.simplify);
-  PlanRequest mapped;
+  PlanRequest mapped{.limits = request.limits};
   size_t next = 0;
   for (const auto& [name, id] : request.outputs) {
     mapped.outputs.emplace_back(name, simple.roots[next++]);
@@ -88,7 +88,7 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
   Plan plan;
   plan.graph = std::move(simple.graph);
   Lowering(plan, mapped).run();
-  assign_memory(plan);
+  assign_memory(plan, request.limits.alignment);
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);
     count_flops(plan, phase.rows, true, 1);

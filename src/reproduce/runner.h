@@ -14,7 +14,8 @@ std::string scale_name(Scale scale);  // "quick", "full"
 
 const Configuration& configuration_of(const Experiment& experiment, Scale scale);
 
-// Runs with the same hash have the same result: experiment, configuration, scale, seed and build.
+// Runs with the same hash have the same result: experiment, configuration, scale, seed, build and
+// the default device.
 std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed,
                         std::string_view build);
 

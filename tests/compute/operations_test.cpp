@@ -158,12 +158,12 @@ TEST_P(Operation, AllTypesTilesAndThreadsAgree) {
   const Case& it = GetParam();
   const int64_t rows = 70;
   const std::vector<Array> arguments = draw(it, rows, 3);
-  Trial reference(it, Type::kFloat64, rows, {.lanes = 64, .simplify = false});
+  Trial reference(it, Type::kFloat64, rows, {.simplify = false, .cpu = {.lanes = 64}});
   reference.loss(arguments);
   ThreadPool three(3), one(1);
-  Trial narrow(it, Type::kFloat32, rows, {.lanes = 16, .parts = 3, .pool = &three});
-  Trial alone(it, Type::kFloat32, rows, {.lanes = 16, .parts = 3, .pool = &one});
-  Trial wide(it, Type::kFloat64, rows, {.lanes = 32});
+  Trial narrow(it, Type::kFloat32, rows, {.cpu = {.lanes = 16, .parts = 3, .pool = &three}});
+  Trial alone(it, Type::kFloat32, rows, {.cpu = {.lanes = 16, .parts = 3, .pool = &one}});
+  Trial wide(it, Type::kFloat64, rows, {.cpu = {.lanes = 32}});
   narrow.loss(arguments);
   alone.loss(arguments);
   wide.loss(arguments);
