@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compute/operation.h"
 
 namespace agora::compute {
 
-bool sums_over_rows(Op op) {
-  return op == Op::kSumRows || op == Op::kOuter || op == Op::kScatter || op == Op::kConvWeight;
-}
+bool sums_over_rows(Op op) { return operation(op).sums_rows; }
 
 namespace {
 
@@ -73,7 +72,7 @@ void delay(const Graph& graph, Schedule& result) {
 
 }  // namespace
 
-bool is_view(Op op) { return op >= Op::kReshape && op <= Op::kStopGradient; }
+bool is_view(Op op) { return operation(op).family == Family::kView; }
 
 Schedule schedule(const Graph& graph) {
   Schedule result;
