@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "planning/evaluation.h"
+#include "planning/optimum/evaluation.h"
 #include "planning/solver.h"
 
 namespace agora::planning {
