@@ -54,10 +54,10 @@ Work lagrangian_work(const std::string& mechanism, const Architecture& shape, in
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
   auto inner =
-      std::make_shared<Program>(g, *variables, Task{{{"best", best}}, {}},
+      std::make_shared<Program>(g, *variables, Computation{{{"best", best}}, {}},
                                 CompileOptions{.rows = batch * n, .cpu = {.lanes = forced_lanes}});
   auto outer =
-      std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates},
+      std::make_shared<Program>(g, *variables, Computation{{{"loss", loss}}, updates},
                                 CompileOptions{.rows = batch, .cpu = {.lanes = forced_lanes}});
   if (list_plans) std::cerr << inner->listing() << outer->listing();
   const std::vector<float> drawn = uniform_values(batch * n * m, 1);
@@ -128,8 +128,9 @@ Work algnet(int n, int m) {
   variables->initialize(7);
   const CompileOptions options{.rows = batch, .cpu = {.lanes = forced_lanes}};
   auto inner = std::make_shared<Program>(
-      g, *variables, Task{{{"loss", misreporter_loss}}, misreporter_updates}, options);
-  auto outer = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates}, options);
+      g, *variables, Computation{{{"loss", misreporter_loss}}, misreporter_updates}, options);
+  auto outer =
+      std::make_shared<Program>(g, *variables, Computation{{{"loss", loss}}, updates}, options);
   if (list_plans) std::cerr << inner->listing() << outer->listing();
   const std::vector<float> drawn = uniform_values(batch * n * m, 1);
   inner->set("values", std::span<const float>(drawn));
@@ -157,7 +158,7 @@ Work impala(bool train) {
   const Tensor loss = -mean(categorical_log_prob(logits, actions) * advantages) +
                       0.5 * mean(square(value - returns)) -
                       0.01 * mean(categorical_entropy(logits));
-  Task task;
+  Computation task;
   if (train) {
     const Tensors parameters = g.parameters();
     task.outputs = {{"loss", loss}};
@@ -200,7 +201,7 @@ Work operation_work(const Operation& operation) {
     if (input.classes == 0) wrt.push_back(inputs.back());
   }
   const Tensor value = record(operation.op, inputs, example.ints, example.told);
-  Task task{.outputs = {{"value", value}}, .updates = {}};
+  Computation task{.outputs = {{"value", value}}, .updates = {}};
   if (operation.gradient != nullptr) {
     for (const Tensor& slope : gradients(sum(square(value)), wrt)) {
       task.outputs.push_back({"d" + std::to_string(task.outputs.size()), slope});

@@ -64,8 +64,8 @@ void Lowering::find_reflections() {
   };
   const auto together = [&](int32_t a, int32_t b) {
     const size_t first = static_cast<size_t>(a), second = static_cast<size_t>(b);
-    return schedule_.stage[first] == schedule_.stage[second] &&
-           schedule_.loop[first] == schedule_.loop[second];
+    return staging_.stage[first] == staging_.stage[second] &&
+           staging_.loop[first] == staging_.loop[second];
   };
   for (int32_t id = 0; id < graph_.size(); ++id) {
     if (!limits_.fuses_reflections) break;

@@ -44,7 +44,7 @@ Lowering::Lowering(Plan& plan, const PlanRequest& request)
       graph_(*plan.graph),
       request_(request),
       limits_(request.limits),
-      schedule_(schedule(graph_)) {
+      staging_(staging(graph_)) {
   const size_t count = static_cast<size_t>(graph_.size());
   views_.resize(count);
   known_.resize(count);
@@ -65,13 +65,13 @@ void Lowering::run() {
   for (const auto& [variable, id] : request_.updates) ++uses_[static_cast<size_t>(id)];
   find_epilogues();
   find_reflections();
-  plan_.phases.resize(static_cast<size_t>(schedule_.stages));
-  for (phase_ = 0; phase_ < schedule_.stages; ++phase_) {
+  plan_.phases.resize(static_cast<size_t>(staging_.stages));
+  for (phase_ = 0; phase_ < staging_.stages; ++phase_) {
     std::vector<int32_t> shared, rows;
     for (int32_t id = 0; id < graph_.size(); ++id) {
       const Node& node = graph_.node(id);
       const bool sums = sums_over_rows(node.op);
-      const int32_t when = schedule_.stage[static_cast<size_t>(id)] - (sums ? 1 : 0);
+      const int32_t when = staging_.stage[static_cast<size_t>(id)] - (sums ? 1 : 0);
       if (when == phase_) (sums || is_row_local(node.shape) ? rows : shared).push_back(id);
     }
     Phase& phase = plan_.phases[static_cast<size_t>(phase_)];
@@ -116,7 +116,7 @@ void Lowering::emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& s
   for (const int32_t id : waiting) pending_[static_cast<size_t>(id)] = true;
   const std::vector<int32_t> needed_by = first_needs(nodes);
   const auto body_of = [&](int32_t id) {
-    const int32_t inner = schedule_.loop[static_cast<size_t>(id)];
+    const int32_t inner = staging_.loop[static_cast<size_t>(id)];
     return inner == loop ? -1 : inner;
   };
   const auto inputs_done = [&](int32_t id, int32_t body) {

@@ -1,6 +1,6 @@
 #pragma once
 #include "compute/plan.h"
-#include "compute/schedule.h"
+#include "compute/staging.h"
 
 namespace agora::compute {
 
@@ -45,7 +45,7 @@ class Lowering {
   const Graph& graph_;
   const PlanRequest& request_;
   const PlanLimits& limits_;
-  Schedule schedule_;
+  Staging staging_;
   std::vector<View> views_;
   std::vector<bool> known_;    // views_ is filled
   std::vector<bool> pending_;  // in the list being emitted, not done yet

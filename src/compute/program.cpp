@@ -112,7 +112,7 @@ struct Program::State {
   }
 };
 
-Program::Program(const Graph& graph, Variables& variables, const Task& task,
+Program::Program(const Graph& graph, Variables& variables, const Computation& task,
                  const CompileOptions& options)
     : state_(std::make_unique<State>()) {
   if (options.rows < 1)

@@ -22,7 +22,7 @@ struct Update {
 };
 
 // What a program computes. All updates see the variables as they were before the run.
-struct Task {
+struct Computation {
   std::vector<Output> outputs;
   std::vector<Update> updates;
 };
@@ -54,7 +54,7 @@ class Executor;
 //   double value = step.scalar("loss");
 class Program {
  public:
-  Program(const Graph& graph, Variables& variables, const Task& task,
+  Program(const Graph& graph, Variables& variables, const Computation& task,
           const CompileOptions& options);
   ~Program();
   Program(Program&&) noexcept;

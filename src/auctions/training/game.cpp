@@ -49,10 +49,11 @@ class GameTrainer : public CommonTrainer {
     variables_.emplace(graph_);
     variables_->initialize(seed, kWeightStream);
     const CompileOptions options{.rows = recipe.batch};
-    mislead_.emplace(graph_, *variables_, Task{{{"loss", misreporter_loss}}, learn}, options);
-    guess_.emplace(graph_, *variables_, Task{{{"guesses", guesses}}, {}}, options);
+    mislead_.emplace(graph_, *variables_, Computation{{{"loss", misreporter_loss}}, learn},
+                     options);
+    guess_.emplace(graph_, *variables_, Computation{{{"guesses", guesses}}, {}}, options);
     if (recipe.refinements > 0) {
-      refine_.emplace(graph_, *variables_, Task{{{"lies", refined}}, {}},
+      refine_.emplace(graph_, *variables_, Computation{{{"lies", refined}}, {}},
                       CompileOptions{.rows = recipe.batch * n});
       prepare_search(*refine_);
       refine_->bind("reports", guesses_);
@@ -60,7 +61,7 @@ class GameTrainer : public CommonTrainer {
     }
     descend_.emplace(
         graph_, *variables_,
-        Task{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
+        Computation{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
         options);
     mislead_->bind("values", values_);
     guess_->bind("values", values_);

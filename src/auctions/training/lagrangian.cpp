@@ -37,11 +37,11 @@ class LagrangianTrainer : public CommonTrainer {
     const Tensor lies = record_search(network, ascent_plan());
     variables_.emplace(graph_);
     variables_->initialize(seed, kWeightStream);
-    climb_.emplace(graph_, *variables_, Task{{{"lies", lies}}, {}},
+    climb_.emplace(graph_, *variables_, Computation{{{"lies", lies}}, {}},
                    CompileOptions{.rows = recipe.batch * n});
     descend_.emplace(
         graph_, *variables_,
-        Task{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
+        Computation{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
         CompileOptions{.rows = recipe.batch});
     prepare_search(*climb_);
     climb_->bind("reports", reports_);

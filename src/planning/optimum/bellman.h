@@ -94,14 +94,14 @@ auto with_rows(const Model& model, double discount, Body&& body) {
   return body(SuccessorRows<LookedUpReward>{model, next, {model.rewards()}, discount});
 }
 
-struct Best {
+struct BestAction {
   double value = -INFINITY;
   Action action = kNone;
 };
 
 template <ActionValues Rows>
-Best best_action(const Rows& rows, State s, const double* v) {
-  Best best;
+BestAction best_action(const Rows& rows, State s, const double* v) {
+  BestAction best;
   for (Action a = 0; a < rows.actions(); ++a) {
     const double q = rows.q(s, a, v);
     if (q > best.value) best = {q, a};

@@ -10,7 +10,8 @@ Solution evaluate_given(const Model& model, const SolveOptions& options) {
   solution.discount = options.discount.value_or(model.discount());
   if (solution.discount == 1.0) require_an_end(model);
   solution.policy = options.policy.empty() ? uniform_policy(model) : options.policy;
-  Evaluation result = evaluate_policy(model, solution.policy, solution.discount, options.tolerance);
+  PolicyValue result =
+      evaluate_policy(model, solution.policy, solution.discount, options.tolerance);
   solution.value = std::move(result.value);
   solution.residual = result.residual;
   solution.bound = result.bound;

@@ -131,10 +131,10 @@ int64_t solve_system(const PathSystem& system, const std::vector<double>& r, std
 
 }  // namespace
 
-Evaluation evaluate_rewards(const Model& model, const Policy& policy, double discount,
-                            double tolerance, const std::function<double(State, Action)>& reward,
-                            const std::function<double(State)>& end,
-                            const std::vector<double>& from) {
+PolicyValue evaluate_rewards(const Model& model, const Policy& policy, double discount,
+                             double tolerance, const std::function<double(State, Action)>& reward,
+                             const std::function<double(State)>& end,
+                             const std::vector<double>& from) {
   LogWeights weights;
   weights.transition = [&](State s, Action a, int64_t i) {
     return std::log(discount * policy(s, a) * model.transition(s, a, i).probability);
@@ -160,7 +160,7 @@ Evaluation evaluate_rewards(const Model& model, const Policy& policy, double dis
       one[static_cast<size_t>(p)] = 1.0 / (1.0 - stay);
     }
   });
-  Evaluation result;
+  PolicyValue result;
   if (discount < 1.0) {
     result.longest = 1.0 / (1.0 - discount);
   } else {
@@ -191,8 +191,8 @@ Evaluation evaluate_rewards(const Model& model, const Policy& policy, double dis
   return result;
 }
 
-Evaluation evaluate_policy(const Model& model, const Policy& policy, double discount,
-                           double tolerance, const std::vector<double>& from) {
+PolicyValue evaluate_policy(const Model& model, const Policy& policy, double discount,
+                            double tolerance, const std::vector<double>& from) {
   return evaluate_rewards(
       model, policy, discount, tolerance,
       [&](State s, Action a) { return model.expected_reward(s, a); },

@@ -84,7 +84,7 @@ double greedy_policy(const ValueProblem& problem, const std::vector<double>& val
           double most = 0.0;
           for (int64_t k = from; k < until; ++k) {
             const State s = problem.order[static_cast<size_t>(k)];
-            const Best best = best_action(rows, s, value.data());
+            const BestAction best = best_action(rows, s, value.data());
             policy.greedy[static_cast<size_t>(s)] = best.action;
             const double off = std::abs(best.value - value[static_cast<size_t>(s)]);
             most = larger(most, off);

@@ -37,7 +37,7 @@ void make_it_end(const ValueProblem& problem, const Rows& rows, const std::vecto
     for (size_t before = 0; before != stuck.size();) {
       before = stuck.size();
       std::erase_if(stuck, [&](State s) {
-        Best best;
+        BestAction best;
         for (Action a = 0; a < rows.actions(); ++a) {
           watch();
           const double q = rows.q(s, a, value.data());
@@ -104,7 +104,7 @@ void start_from_below(ValueProblem& problem) {
   Policy policy;
   policy.actions = model.actions();
   policy.greedy = problem.ending;
-  const Evaluation earned = evaluate_policy(model, policy, 1.0, 1e-9);
+  const PolicyValue earned = evaluate_policy(model, policy, 1.0, 1e-9);
   for (const State s : problem.order) {
     problem.value[static_cast<size_t>(s)] = earned.value[static_cast<size_t>(s)] - earned.bound;
   }
@@ -131,7 +131,7 @@ Improved improve(const ValueProblem& problem, Policy policy, const SolveOptions&
     with_rows(model, problem.discount, [&](const auto& rows) {
       for (const State s : problem.order) {
         Action& action = now.policy.greedy[static_cast<size_t>(s)];
-        const Best best = best_action(rows, s, value.data());
+        const BestAction best = best_action(rows, s, value.data());
         if (!(best.value > rows.q(s, action, value.data()) + now.margin)) continue;
         action = best.action;
         changed = true;
@@ -172,7 +172,7 @@ void finish_total_reward(const ValueProblem& problem, const SolveOptions& option
         return;
       }
     }
-    const Evaluation earned =
+    const PolicyValue earned =
         evaluate_policy(model, solution.policy, 1.0, 0.1 * options.tolerance, solution.value);
     double above = 0.0;
     for (const State s : problem.order) {

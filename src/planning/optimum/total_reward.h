@@ -19,7 +19,7 @@ void start_from_below(ValueProblem& problem);
 // do so has found a loop that gains for ever, which is an error.
 struct Improved {
   Policy policy;
-  Evaluation evaluation;
+  PolicyValue evaluation;
   double margin;  // gains up to this are taken for rounding
   int64_t rounds;
 };

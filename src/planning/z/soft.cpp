@@ -101,7 +101,7 @@ void soft_newton(const SoftProblem& problem, std::vector<double>& log_z, double 
   for (int round = 0; round < 100; ++round) {
     solution.policy = soft_policy(problem, log_z);
     // log sum exp q = sum pi (q - log pi): the entropy is part of the reward.
-    const Evaluation next = evaluate_rewards(
+    const PolicyValue next = evaluate_rewards(
         model, solution.policy, problem.discount, 0.1 * tolerance,
         [&](State s, Action a) {
           const double p = solution.policy(s, a);

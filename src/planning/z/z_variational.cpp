@@ -32,7 +32,7 @@ Solution variational(const Model& model, const SolveOptions& options) {
     }
     if (options.progress) options.progress(solution.sweeps, change);
   }
-  Evaluation values;
+  PolicyValue values;
   double goal = options.tolerance;
   for (int attempt = 0; attempt < 4; ++attempt) {
     soft_newton(problem, log_z, goal, solution);

@@ -90,7 +90,7 @@ Solution minimise(const Model& model, const SolveOptions& options) {
     if (!better || solution.residual < 1e-13) break;
   }
   solution.policy = soft_policy(problem, log_z);
-  const Evaluation values = evaluate_policy(model, solution.policy, 1.0, options.tolerance);
+  const PolicyValue values = evaluate_policy(model, solution.policy, 1.0, options.tolerance);
   const double log_z_error = solution.residual * values.longest;
   solution.bound =
       std::max(log_z_error,

@@ -1,4 +1,4 @@
-#include "compute/schedule.h"
+#include "compute/staging.h"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ bool may_wait(const Graph& graph, const Node& node) {
 }
 
 // Moves what can wait to the phase of its first use, where it may join its user's group.
-void delay(const Graph& graph, Schedule& result) {
+void delay(const Graph& graph, Staging& result) {
   std::vector<int32_t> needed(static_cast<size_t>(graph.size()), result.stages);
   for (int32_t id = graph.size() - 1; id >= 0; --id) {
     const size_t at = static_cast<size_t>(id);
@@ -74,8 +74,8 @@ void delay(const Graph& graph, Schedule& result) {
 
 bool is_view(Op op) { return operation(op).family == Family::kView; }
 
-Schedule schedule(const Graph& graph) {
-  Schedule result;
+Staging staging(const Graph& graph) {
+  Staging result;
   result.loop = loop_of_nodes(graph);
   result.stage.assign(static_cast<size_t>(graph.size()), 0);
   const auto stage_of = [&](int32_t id) -> int32_t& {

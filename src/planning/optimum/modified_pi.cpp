@@ -17,7 +17,7 @@ Solution modified_policy_iteration(const Model& model, const SolveOptions& optio
       double change = 0.0;
       for (const State s : problem.order) {
         watch();
-        const Best best = best_action(rows, s, value.data());
+        const BestAction best = best_action(rows, s, value.data());
         const double off = std::abs(best.value - value[static_cast<size_t>(s)]);
         change = off <= change ? change : off;
         value[static_cast<size_t>(s)] = best.value;
@@ -37,8 +37,8 @@ Solution modified_policy_iteration(const Model& model, const SolveOptions& optio
 
 }  // namespace
 
-Solver entry_mpi() {
-  return {.name = "mpi",
+Solver entry_modified_pi() {
+  return {.name = "modified-pi",
           .summary = "modified policy iteration",
           .answer = Solver::Answer::kOptimum,
           .run = modified_policy_iteration};

@@ -7,13 +7,13 @@ namespace agora::compute {
 
 // When each node can be computed. Stage 0 needs no sum over rows; a sum over rows of stage s is
 // known in stage s + 1. `loop` is the loop whose body a node belongs to, or -1.
-struct Schedule {
+struct Staging {
   std::vector<int32_t> stage;
   std::vector<int32_t> loop;
   int32_t stages = 1;
 };
 
-Schedule schedule(const Graph& graph);
+Staging staging(const Graph& graph);
 
 bool sums_over_rows(Op op);
 bool is_view(Op op);  // the same values under another shape
