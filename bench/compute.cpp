@@ -1,4 +1,5 @@
-// One outer iteration of each training of the thesis as programs of the compute core.
+// One outer iteration of each training of the thesis as programs of the compute core, and each
+// operation of the table with its gradient on 4,096 rows (op-NAME).
 //
 //   bench_compute [--threads N] [--lanes N] [--list] [WORK...]
 //   bench_compute --serve --threads N     answers each line `WORK REPS` by one line of JSON
@@ -8,6 +9,7 @@
 #include "auctions/training/common.h"
 #include "bench/works.h"
 #include "compute/gradients.h"
+#include "compute/operation.h"
 #include "nn/layers.h"
 
 namespace agora::bench {
@@ -51,10 +53,12 @@ Work lagrangian_work(const std::string& mechanism, const Architecture& shape, in
 
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  auto inner = std::make_shared<Program>(g, *variables, Task{{{"best", best}}, {}},
-                                         CompileOptions{.rows = batch * n, .lanes = forced_lanes});
-  auto outer = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates},
-                                         CompileOptions{.rows = batch, .lanes = forced_lanes});
+  auto inner =
+      std::make_shared<Program>(g, *variables, Computation{{{"best", best}}, {}},
+                                CompileOptions{.rows = batch * n, .cpu = {.lanes = forced_lanes}});
+  auto outer =
+      std::make_shared<Program>(g, *variables, Computation{{{"loss", loss}}, updates},
+                                CompileOptions{.rows = batch, .cpu = {.lanes = forced_lanes}});
   if (list_plans) std::cerr << inner->listing() << outer->listing();
   const std::vector<float> drawn = uniform_values(batch * n * m, 1);
   std::vector<float> profiles, bidders;
@@ -122,10 +126,11 @@ Work algnet(int n, int m) {
 
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  const CompileOptions options{.rows = batch, .lanes = forced_lanes};
+  const CompileOptions options{.rows = batch, .cpu = {.lanes = forced_lanes}};
   auto inner = std::make_shared<Program>(
-      g, *variables, Task{{{"loss", misreporter_loss}}, misreporter_updates}, options);
-  auto outer = std::make_shared<Program>(g, *variables, Task{{{"loss", loss}}, updates}, options);
+      g, *variables, Computation{{{"loss", misreporter_loss}}, misreporter_updates}, options);
+  auto outer =
+      std::make_shared<Program>(g, *variables, Computation{{{"loss", loss}}, updates}, options);
   if (list_plans) std::cerr << inner->listing() << outer->listing();
   const std::vector<float> drawn = uniform_values(batch * n * m, 1);
   inner->set("values", std::span<const float>(drawn));
@@ -153,7 +158,7 @@ Work impala(bool train) {
   const Tensor loss = -mean(categorical_log_prob(logits, actions) * advantages) +
                       0.5 * mean(square(value - returns)) -
                       0.01 * mean(categorical_entropy(logits));
-  Task task;
+  Computation task;
   if (train) {
     const Tensors parameters = g.parameters();
     task.outputs = {{"loss", loss}};
@@ -164,8 +169,8 @@ Work impala(bool train) {
   }
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  auto program = std::make_shared<Program>(g, *variables, task,
-                                           CompileOptions{.rows = batch, .lanes = forced_lanes});
+  auto program = std::make_shared<Program>(
+      g, *variables, task, CompileOptions{.rows = batch, .cpu = {.lanes = forced_lanes}});
   if (list_plans) std::cerr << program->listing();
   std::vector<uint8_t> pixels(static_cast<size_t>(batch * 64 * 64 * 3));
   Rng rng(2);
@@ -183,8 +188,53 @@ Work impala(bool train) {
           program->matmul_flops()};
 }
 
+// One operation of the table and its gradient on its first example: "tanh".
+Work operation_work(const Operation& operation) {
+  constexpr int64_t kBatch = 4096;
+  auto graph = std::make_shared<Graph>();
+  const Example& example = operation.examples.front();
+  Tensors inputs, wrt;
+  for (const Example::Input& input : example.inputs) {
+    const std::string name = "x" + std::to_string(inputs.size());
+    inputs.push_back(input.classes > 0 ? graph->index_input(name, input.shape)
+                                       : graph->input(name, input.shape));
+    if (input.classes == 0) wrt.push_back(inputs.back());
+  }
+  const Tensor value = record(operation.op, inputs, example.ints, example.told);
+  Computation task{.outputs = {{"value", value}}, .updates = {}};
+  if (operation.gradient != nullptr) {
+    for (const Tensor& slope : gradients(sum(square(value)), wrt)) {
+      task.outputs.push_back({"d" + std::to_string(task.outputs.size()), slope});
+    }
+  }
+  auto variables = std::make_shared<Variables>(*graph);
+  auto program = std::make_shared<Program>(
+      *graph, *variables, task, CompileOptions{.rows = kBatch, .cpu = {.lanes = forced_lanes}});
+  if (list_plans) std::cerr << program->listing();
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Example::Input& input = example.inputs[k];
+    std::vector<float> values = uniform_values(
+        feature_count(input.shape) * (is_row_local(input.shape) ? kBatch : 1), uint32_t(k));
+    const std::string name = "x" + std::to_string(k);
+    if (input.classes > 0) {
+      std::vector<int32_t> indices;
+      for (const float v : values)
+        indices.push_back(static_cast<int32_t>(v * float(input.classes)));
+      program->set(name, std::span<const int32_t>(indices));
+      continue;
+    }
+    for (float& v : values) v = static_cast<float>(input.low + v * (input.high - input.low));
+    program->set(name, std::span<const float>(values));
+  }
+  return {[graph, variables, program] {
+            program->run();
+            return Answer{};
+          },
+          program->matmul_flops()};
+}
+
 const Works& works() {
-  static const Works all{
+  static const Works trainings{
       {"regretnet-1x2", [] { return regretnet(1, 2, 2); }},
       {"regretnet-2x2", [] { return regretnet(2, 2, 2); }},
       {"regretnet-3x10", [] { return regretnet(3, 10, 5); }},
@@ -197,6 +247,16 @@ const Works& works() {
       {"impala-forward", [] { return impala(false); }},
       {"impala-train", [] { return impala(true); }},
   };
+  static const Works all = [] {
+    Works made = trainings;
+    for (const Operation& it : operations()) {
+      if (it.examples.empty()) continue;
+      std::string name = std::string("op-") + it.name;
+      std::replace(name.begin(), name.end(), ' ', '-');
+      made.emplace_back(name, [&it] { return operation_work(it); });
+    }
+    return made;
+  }();
   return all;
 }
 

@@ -16,9 +16,9 @@
 #include "base/rng.h"
 #include "base/thread_pool.h"
 #include "bench/program.h"
-#include "planning/bellman.h"
-#include "planning/benchmark_grid.h"
-#include "planning/parts.h"
+#include "planning/model/parts.h"
+#include "planning/models/benchmark_walls.h"
+#include "planning/optimum/bellman.h"
 #include "planning/solver.h"
 
 namespace agora::planning {

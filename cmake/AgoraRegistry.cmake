@@ -1,15 +1,27 @@
-# agora_registry(OUT FOLDER NAMESPACE TYPE HEADER ACCESSOR)
-# Every FOLDER/*.cpp is one entry: stem `a-b` defines `TYPE entry_a_b()` in NAMESPACE.
-# Generates a source file with `const std::vector<TYPE>& ACCESSOR()`, which lists them
-# all in the order of their names, and appends it and the entries to the variable OUT.
-function(agora_registry out folder namespace type header accessor)
-  file(GLOB files CONFIGURE_DEPENDS ${folder}/*.cpp)
-  list(SORT files)
+# agora_registry(OUT FOLDERS NAMESPACE TYPE HEADER ACCESSOR)
+# An entry is a file of one of FOLDERS (a list) that defines `TYPE entry_STEM()` in NAMESPACE, where `-`
+# of the stem is `_`; other files of the folder are its helpers. Generates a source file with
+# `const std::vector<TYPE>& ACCESSOR()`, which lists the entries in the order of their stems, and
+# appends it and all the files to the variable OUT.
+function(agora_registry out folders namespace type header accessor)
+  set(files "")
+  set(symbols "")
+  foreach(folder IN LISTS folders)
+    file(GLOB found CONFIGURE_DEPENDS ${folder}/*.cpp)
+    foreach(file IN LISTS found)
+      get_filename_component(stem ${file} NAME_WE)
+      string(REPLACE "-" "_" symbol ${stem})
+      file(STRINGS ${file} entry REGEX "^${type} entry_${symbol}\\(\\)")
+      if(entry)
+        list(APPEND symbols ${symbol})
+      endif()
+    endforeach()
+    list(APPEND files ${found})
+  endforeach()
+  list(SORT symbols)
   set(declarations "")
   set(calls "")
-  foreach(file IN LISTS files)
-    get_filename_component(stem ${file} NAME_WE)
-    string(REPLACE "-" "_" symbol ${stem})
+  foreach(symbol IN LISTS symbols)
     string(APPEND declarations "${type} entry_${symbol}();\n")
     string(APPEND calls "      entry_${symbol}(),\n")
   endforeach()

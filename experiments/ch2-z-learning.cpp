@@ -5,7 +5,7 @@
 
 #include "base/signals.h"
 #include "base/statistics.h"
-#include "planning/learning_run.h"
+#include "planning/learning/learning_run.h"
 #include "reproduce/experiment.h"
 
 namespace agora::reproduce {

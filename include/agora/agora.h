@@ -1,6 +1,7 @@
 #pragma once
 // Everything a program needs of Agora.
 #include <agora/auction_audit.h>
+#include <agora/auction_training.h>
 #include <agora/auctions.h>
 #include <agora/error.h>
 #include <agora/planning.h>

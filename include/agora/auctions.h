@@ -90,9 +90,6 @@ class Mechanism {
   virtual void utility_gradient(int64_t profiles, int bidders, int items, int bidder,
                                 const double* values, const double* bids, double* utility,
                                 double* gradient) const;
-  // A proven bound of |change of a bidder's utility| / |change of one of its bids|, if there is
-  // one.
-  virtual std::optional<double> utility_lipschitz() const { return std::nullopt; }
   virtual Parameters parameters() const = 0;
 };
 

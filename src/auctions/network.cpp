@@ -74,7 +74,7 @@ class Engine {
     if (!forward_) {
       forward_.emplace(
           graph_, *variables_,
-          Task{{{"allocation", decision_.allocation}, {"fraction", decision_.fraction}}, {}},
+          Computation{{{"allocation", decision_.allocation}, {"fraction", decision_.fraction}}, {}},
           CompileOptions{.rows = rows_});
     }
     forward_->set("bids", span(bids, rows * n_ * m_));
@@ -86,7 +86,8 @@ class Engine {
   void differentiate(int64_t rows, int bidder, const double* values, const double* bids,
                      double* utility, double* slope) {
     if (!backward_) {
-      backward_.emplace(graph_, *variables_, Task{{{"utility", utility_}, {"slope", slope_}}, {}},
+      backward_.emplace(graph_, *variables_,
+                        Computation{{{"utility", utility_}, {"slope", slope_}}, {}},
                         CompileOptions{.rows = rows_});
     }
     own_.assign(n_, 0.0);

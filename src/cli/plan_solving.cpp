@@ -24,7 +24,7 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
   planning::SolveOptions& options = choice->options;
   app.add_option(
       "--method", choice->method,
-      fmt::format("{} (default: z, or z-variational if the model is stochastic; mpi with "
+      fmt::format("{} (default: z, or z-variational if the model is stochastic; modified-pi with "
                   "a discount below 1 and no --mu, or without ends)",
                   fmt::join(planning::method_names(), ", ")));
   app.add_option("--beta", options.beta, "Inverse temperature, 0 to inf")->capture_default_str();

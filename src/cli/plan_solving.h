@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "planning/distributed.h"
+#include "planning/distributed/distributed.h"
 
 namespace agora::cli {
 

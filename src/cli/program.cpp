@@ -168,9 +168,12 @@ void run_verb(const Verb& verb, std::vector<std::string> words, const std::strin
   }
   reject_extras(verb, parser.app);
   Common& common = parser.common;
-  if (common.device == "cuda" && !compute::cuda_available()) {
-    throw user_error("--device cuda: {}", compute::cuda_description());
+  const compute::Device device = compute::device_named(common.device);
+  if (device != compute::Device::kCpu && !verb.takes_device) {
+    throw user_error("{} takes no --device {}: it has nothing to run there", verb.name,
+                     common.device);
   }
+  compute::set_default_device(device);
   if (common.threads == 0) common.threads = hardware_threads();
   set_default_threads(common.threads);
   common.command = command;

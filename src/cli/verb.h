@@ -24,9 +24,10 @@ struct Common {
 
 // One verb is one file of verbs/, whose `Verb entry_STEM()` fills this.
 struct Verb {
-  std::string name;     // "plan solve": a group and a verb, or one word
-  std::string summary;  // one line, for listings
-  std::string example;  // a whole command line that works in an empty folder; a test runs it
+  std::string name;           // "plan solve": a group and a verb, or one word
+  std::string summary;        // one line, for listings
+  std::string example;        // a whole command line that works in an empty folder; a test runs it
+  bool takes_device = false;  // it runs programs of the compute core: --device cuda makes sense
   // Of a verb whose work is a run: its options that name files to write.
   std::vector<std::string> outputs = {};
   // Declares the verb's own options on `app` and returns what to do once they are parsed.

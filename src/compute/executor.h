@@ -3,9 +3,9 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 
-#include "base/thread_pool.h"
+#include "compute/cpu/options.h"
+#include "compute/device_array.h"
 #include "compute/plan.h"
 #include "compute/variables.h"
 
@@ -13,9 +13,7 @@ namespace agora::compute {
 
 struct ExecutorOptions {
   int64_t rows = 0;
-  int64_t lanes = 0;
-  int64_t parts = 0;
-  ThreadPool* pool = nullptr;  // null: default_pool() at each run
+  cpu::Options cpu = {};
 };
 
 // Runs a plan on a device. The plan and the variables outlive it.
@@ -27,6 +25,9 @@ class Executor {
   virtual void set(size_t input, std::span<const double> values) = 0;
   virtual void set(size_t input, std::span<const int32_t> values) = 0;
   virtual void set(size_t input, std::span<const uint8_t> values) = 0;
+  // From now on the input is what the array holds, the output is written there.
+  virtual void bind_input(size_t input, const DeviceArray& array) = 0;
+  virtual void bind_output(size_t output, DeviceArray& array) = 0;
 
   // Computes outputs and the next values of variables; commit makes those the current ones.
   virtual void run(int64_t rows) = 0;
@@ -38,13 +39,7 @@ class Executor {
   virtual void read(size_t output, std::span<float> values) const = 0;
   virtual void read(size_t output, std::span<double> values) const = 0;
 
-  virtual int64_t lanes() const = 0;
   virtual int64_t memory_bytes() const = 0;
 };
-
-namespace cpu {
-std::unique_ptr<Executor> make_executor(const Plan& plan, Variables& variables,
-                                        const ExecutorOptions& options);
-}
 
 }  // namespace agora::compute

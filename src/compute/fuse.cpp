@@ -20,6 +20,7 @@ void Lowering::find_epilogues() {
     const Node& matmul = graph_.node(id);
     if (matmul.op != Op::kMatmul || !is_row_local(matmul.shape)) continue;
     const auto only_user = [&](int32_t of) -> const Node* {
+      if (!limits_.fuses_epilogues) return nullptr;
       const int32_t next = user[static_cast<size_t>(of)];
       if (uses_[static_cast<size_t>(of)] != 1 || next < 0) return nullptr;
       if (fused_into_[static_cast<size_t>(next)] >= 0) return nullptr;  // of another product
@@ -63,10 +64,11 @@ void Lowering::find_reflections() {
   };
   const auto together = [&](int32_t a, int32_t b) {
     const size_t first = static_cast<size_t>(a), second = static_cast<size_t>(b);
-    return schedule_.stage[first] == schedule_.stage[second] &&
-           schedule_.loop[first] == schedule_.loop[second];
+    return staging_.stage[first] == staging_.stage[second] &&
+           staging_.loop[first] == staging_.loop[second];
   };
   for (int32_t id = 0; id < graph_.size(); ++id) {
+    if (!limits_.fuses_reflections) break;
     const Node& node = graph_.node(id);
     const size_t at = static_cast<size_t>(id);
     if (node.op == Op::kTanh && start_of(node.inputs[0])) {

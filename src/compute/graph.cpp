@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compute/operation.h"
 
 namespace agora::compute {
 
@@ -24,115 +25,8 @@ std::string to_string(const Shape& shape) {
   return fmt::format("({})", fmt::join(sizes, ", "));
 }
 
-const char* op_name(Op op) {
-  switch (op) {
-    case Op::kConstant:
-      return "constant";
-    case Op::kInput:
-      return "input";
-    case Op::kVariable:
-      return "variable";
-    case Op::kInverseRows:
-      return "1/rows";
-    case Op::kLoopState:
-      return "loop state";
-    case Op::kLoopStep:
-      return "loop step";
-    case Op::kLoopResult:
-      return "loop result";
-    case Op::kNeg:
-      return "neg";
-    case Op::kExp:
-      return "exp";
-    case Op::kLog:
-      return "log";
-    case Op::kSqrt:
-      return "sqrt";
-    case Op::kSquare:
-      return "square";
-    case Op::kAbs:
-      return "abs";
-    case Op::kTanh:
-      return "tanh";
-    case Op::kSigmoid:
-      return "sigmoid";
-    case Op::kSoftplus:
-      return "softplus";
-    case Op::kRelu:
-      return "relu";
-    case Op::kAdd:
-      return "add";
-    case Op::kSub:
-      return "sub";
-    case Op::kMul:
-      return "mul";
-    case Op::kDiv:
-      return "div";
-    case Op::kMin:
-      return "minimum";
-    case Op::kMax:
-      return "maximum";
-    case Op::kGreater:
-      return "greater";
-    case Op::kGreaterEqual:
-      return "greater_equal";
-    case Op::kEqual:
-      return "equal";
-    case Op::kWhere:
-      return "where";
-    case Op::kReshape:
-      return "reshape";
-    case Op::kTranspose:
-      return "transpose";
-    case Op::kSlice:
-      return "slice";
-    case Op::kBroadcast:
-      return "broadcast";
-    case Op::kStopGradient:
-      return "stop_gradient";
-    case Op::kConcat:
-      return "concat";
-    case Op::kPad:
-      return "pad";
-    case Op::kGather:
-      return "gather";
-    case Op::kScatter:
-      return "scatter";
-    case Op::kOneHot:
-      return "one_hot";
-    case Op::kSum:
-      return "sum";
-    case Op::kMaximum:
-      return "max";
-    case Op::kSumRows:
-      return "sum over rows";
-    case Op::kSoftmax:
-      return "softmax";
-    case Op::kLogSoftmax:
-      return "log_softmax";
-    case Op::kReflect:
-      return "reflect";
-    case Op::kMatmul:
-      return "matmul";
-    case Op::kBlockMatmul:
-      return "matmul_by_block";
-    case Op::kOuter:
-      return "outer";
-    case Op::kConv:
-      return "conv3x3";
-    case Op::kConvInput:
-      return "conv3x3 input gradient";
-    case Op::kConvWeight:
-      return "conv3x3 weight gradient";
-    case Op::kPool:
-      return "max_pool";
-    case Op::kPoolGradient:
-      return "max_pool gradient";
-  }
-  return "?";
-}
-
-bool is_elementwise(Op op) { return op >= Op::kNeg && op <= Op::kWhere; }
+const char* op_name(Op op) { return operation(op).name; }
+bool is_elementwise(Op op) { return operation(op).family == Family::kElementwise; }
 
 Initializer zeros() { return filled(0.0); }
 

@@ -20,6 +20,7 @@
 //   Tensor dw = gradients(loss, {w})[0];                       // gradients.h
 namespace agora::compute {
 
+// operation_table.cpp says what each is.
 enum class Op : uint8_t {
   // Sources.
   kConstant,     // data (one value stands for all elements)
@@ -60,8 +61,8 @@ enum class Op : uint8_t {
   kConcat,   // ints: axis
   kPad,      // ints: axis, zeros before, zeros after
   kGather,   // inputs: shared table (n, s...), index (rows, t...); (rows, t..., s...)
-  kScatter,  // the gradient of kGather: inputs: values, index; ints: n
-  kOneHot,   // inputs: index (rows, t...); (rows, t..., depth)
+  kScatter,  // the gradient of kGather: inputs: values, index
+  kOneHot,   // inputs: index (rows, t...); ints: depth; (rows, t..., depth)
   // Reductions; the axes are kept with size 1.
   kSum,         // ints: feature axes; data: a factor that the simplifier found
   kMaximum,     // ints: feature axes

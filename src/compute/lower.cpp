@@ -40,7 +40,11 @@ bool View::dense() const {
 }
 
 Lowering::Lowering(Plan& plan, const PlanRequest& request)
-    : plan_(plan), graph_(*plan.graph), request_(request), schedule_(schedule(graph_)) {
+    : plan_(plan),
+      graph_(*plan.graph),
+      request_(request),
+      limits_(request.limits),
+      staging_(staging(graph_)) {
   const size_t count = static_cast<size_t>(graph_.size());
   views_.resize(count);
   known_.resize(count);
@@ -61,13 +65,13 @@ void Lowering::run() {
   for (const auto& [variable, id] : request_.updates) ++uses_[static_cast<size_t>(id)];
   find_epilogues();
   find_reflections();
-  plan_.phases.resize(static_cast<size_t>(schedule_.stages));
-  for (phase_ = 0; phase_ < schedule_.stages; ++phase_) {
+  plan_.phases.resize(static_cast<size_t>(staging_.stages));
+  for (phase_ = 0; phase_ < staging_.stages; ++phase_) {
     std::vector<int32_t> shared, rows;
     for (int32_t id = 0; id < graph_.size(); ++id) {
       const Node& node = graph_.node(id);
       const bool sums = sums_over_rows(node.op);
-      const int32_t when = schedule_.stage[static_cast<size_t>(id)] - (sums ? 1 : 0);
+      const int32_t when = staging_.stage[static_cast<size_t>(id)] - (sums ? 1 : 0);
       if (when == phase_) (sums || is_row_local(node.shape) ? rows : shared).push_back(id);
     }
     Phase& phase = plan_.phases[static_cast<size_t>(phase_)];
@@ -112,7 +116,7 @@ void Lowering::emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& s
   for (const int32_t id : waiting) pending_[static_cast<size_t>(id)] = true;
   const std::vector<int32_t> needed_by = first_needs(nodes);
   const auto body_of = [&](int32_t id) {
-    const int32_t inner = schedule_.loop[static_cast<size_t>(id)];
+    const int32_t inner = staging_.loop[static_cast<size_t>(id)];
     return inner == loop ? -1 : inner;
   };
   const auto inputs_done = [&](int32_t id, int32_t body) {
@@ -317,8 +321,8 @@ void Lowering::copy(const View& from, const View& to) {
 }
 
 View Lowering::in_memory(const View& it, bool rows, bool dense) {
-  const bool repeated = !it.shape.empty() && it.shape.back() > 1 && !it.uniform &&
-                        it.strides.back() == 0;  // kernels step along the last axis
+  const bool repeated = limits_.steps_along_last_axis && !it.shape.empty() && it.shape.back() > 1 &&
+                        !it.uniform && it.strides.back() == 0;
   if (!it.uniform && it.rows == rows && (!dense || it.dense()) && !repeated) return it;
   const Space space = rows ? Space::kScratch : Space::kShared;
   const View to = dense_view(new_buffer(space, it.count()), it.shape, rows);
@@ -333,7 +337,8 @@ bool Lowering::fits_open_group(int32_t id) const {
     return false;
   }
   const Step& group = (*steps_)[static_cast<size_t>(open_group_)];
-  if (group.outputs[0].shape != feature_shape(node.shape) || group.code.size() >= 48 ||
+  if (group.outputs[0].shape != feature_shape(node.shape) ||
+      std::ssize(group.code) >= limits_.group_instructions ||
       group.outputs[0].rows != is_row_local(node.shape)) {
     return false;
   }
@@ -359,7 +364,8 @@ void Lowering::emit_elementwise(int32_t id) {
     // Shared operands run along their last axis of more than one element.
     size_t last = shape.size();
     while (last > 0 && shape[last - 1] == 1) --last;
-    const bool inner_gap = !rows && !it.uniform && last > 0 && it.strides[last - 1] > 1;
+    const bool inner_gap = limits_.steps_along_last_axis && !rows && !it.uniform && last > 0 &&
+                           it.strides[last - 1] > 1;
     if (inner_gap) it = in_memory(it, false, true);
     operands.push_back(it);
   }

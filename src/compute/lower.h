@@ -1,11 +1,11 @@
 #pragma once
 #include "compute/plan.h"
-#include "compute/schedule.h"
+#include "compute/staging.h"
 
 namespace agora::compute {
 
 // Turns the nodes of a plan's graph into steps: views cost nothing, elementwise chains of one
-// shape become one group, bias and activation go into their matmul (fuse.cpp).
+// shape become one group, what a device does in one step is joined (fuse.cpp).
 class Lowering {
  public:
   Lowering(Plan& plan, const PlanRequest& request);
@@ -44,7 +44,8 @@ class Lowering {
   Plan& plan_;
   const Graph& graph_;
   const PlanRequest& request_;
-  Schedule schedule_;
+  const PlanLimits& limits_;
+  Staging staging_;
   std::vector<View> views_;
   std::vector<bool> known_;    // views_ is filled
   std::vector<bool> pending_;  // in the list being emitted, not done yet
@@ -63,7 +64,8 @@ class Lowering {
 // The view with its axes aligned at the end of `shape` and repeated where it has size 1.
 View broadcast_view(View it, const Shape& shape);
 
-// Gives every buffer its place: live ranges decide who shares memory. In memory.cpp.
-void assign_memory(Plan& plan);
+// Gives every buffer its place: live ranges decide who shares memory; shared tensors start on
+// multiples of `alignment` elements. In memory.cpp.
+void assign_memory(Plan& plan, int64_t alignment);
 
 }  // namespace agora::compute

@@ -205,7 +205,7 @@ void Lowering::emit_loop(int32_t number) {
   }
   std::vector<int32_t> body;
   for (int32_t id = 0; id < graph_.size(); ++id) {
-    if (schedule_.loop[static_cast<size_t>(id)] == number) body.push_back(id);
+    if (staging_.loop[static_cast<size_t>(id)] == number) body.push_back(id);
   }
   Step step{.kind = StepKind::kLoop, .node = loop.step, .outputs = {new_tensor(loop.step)}};
   use(step.outputs[0]);
@@ -242,7 +242,7 @@ void Lowering::emit_outputs() {
   for (const auto& [name, id] : request_.outputs) {
     const Node& node = graph_.node(id);
     PlannedOutput output{.name = name, .shape = node.shape, .view = {}};
-    phase_ = schedule_.stage[static_cast<size_t>(id)];
+    phase_ = staging_.stage[static_cast<size_t>(id)];
     Phase& phase = plan_.phases[static_cast<size_t>(phase_)];
     const bool rows = is_row_local(node.shape);
     steps_ = rows ? &phase.rows : &phase.shared;
@@ -276,7 +276,7 @@ void Lowering::emit_updates() {
     CHECK(variable.op == Op::kVariable, "{} is assigned to", graph_.describe(target));
     const Node& node = graph_.node(id);
     const bool rows = is_row_local(variable.shape);
-    phase_ = schedule_.stage[static_cast<size_t>(id)];
+    phase_ = staging_.stage[static_cast<size_t>(id)];
     Phase& phase = plan_.phases[static_cast<size_t>(phase_)];
     steps_ = rows ? &phase.rows : &phase.shared;
     prologue_ = steps_;

@@ -90,12 +90,10 @@ void drop_unused(Plan& plan, std::vector<Step>& steps) {
   }
 }
 
-constexpr int64_t kAlign = 16;  // elements: shared tensors start on cache lines
-int64_t aligned(int64_t size) { return (size + kAlign - 1) / kAlign * kAlign; }
-
 }  // namespace
 
-void assign_memory(Plan& plan) {
+void assign_memory(Plan& plan, int64_t alignment) {
+  const auto aligned = [=](int64_t size) { return (size + alignment - 1) / alignment * alignment; };
   for (size_t k = 0; k < plan.phases.size(); ++k) {
     drop_unused(plan, plan.phases[k].shared);
     drop_unused(plan, plan.phases[k].rows);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "compute/operation.h"
 
 namespace agora::compute {
 namespace {
@@ -33,34 +34,8 @@ UserError mismatch(const char* operation, const Shape& a, const Shape& b, const 
   return user_error("{}: shapes {} and {} {}", operation, to_string(a), to_string(b), why);
 }
 
-// Row axes aligned, feature axes aligned at the end.
-Shape broadcast_shapes(const char* operation, const Shape& a, const Shape& b) {
-  const Shape fa = feature_shape(a), fb = feature_shape(b);
-  Shape result(std::max(fa.size(), fb.size()));
-  for (size_t back = 1; back <= result.size(); ++back) {
-    const int64_t x = back <= fa.size() ? fa[fa.size() - back] : 1;
-    const int64_t y = back <= fb.size() ? fb[fb.size() - back] : 1;
-    if (x != y && x != 1 && y != 1) throw mismatch(operation, a, b, "do not broadcast");
-    result[result.size() - back] = std::max(x, y);
-  }
-  if (is_row_local(a) || is_row_local(b)) result.insert(result.begin(), kRows);
-  return result;
-}
-
-void check_same_graph(const char* operation, Tensor a, Tensor b) {
-  CHECK(a.graph != nullptr && a.graph == b.graph, "{}: tensors of two graphs", operation);
-}
-
-Tensor unary(Op op, Tensor x) {
-  return x.graph->add({.op = op, .inputs = {x.id}, .shape = x.shape()});
-}
-
-Tensor binary(Op op, Tensor a, Tensor b) {
-  check_same_graph(op_name(op), a, b);
-  return a.graph->add({.op = op,
-                       .inputs = {a.id, b.id},
-                       .shape = broadcast_shapes(op_name(op), a.shape(), b.shape())});
-}
+Tensor unary(Op op, Tensor x) { return record(op, {x}); }
+Tensor binary(Op op, Tensor a, Tensor b) { return record(op, {a, b}); }
 
 Tensor scalar(Tensor like, double value) { return like.graph->constant(value); }
 
@@ -92,13 +67,7 @@ Tensor greater(Tensor a, Tensor b) { return binary(Op::kGreater, a, b); }
 Tensor greater_equal(Tensor a, Tensor b) { return binary(Op::kGreaterEqual, a, b); }
 Tensor equal(Tensor a, Tensor b) { return binary(Op::kEqual, a, b); }
 
-Tensor where(Tensor condition, Tensor a, Tensor b) {
-  check_same_graph("where", condition, a);
-  check_same_graph("where", a, b);
-  const Shape shape =
-      broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
-  return a.graph->add({.op = Op::kWhere, .inputs = {condition.id, a.id, b.id}, .shape = shape});
-}
+Tensor where(Tensor condition, Tensor a, Tensor b) { return record(Op::kWhere, {condition, a, b}); }
 
 Tensor exp(Tensor x) { return unary(Op::kExp, x); }
 Tensor log(Tensor x) { return unary(Op::kLog, x); }
@@ -111,13 +80,11 @@ Tensor softplus(Tensor x) { return unary(Op::kSoftplus, x); }
 Tensor relu(Tensor x) { return unary(Op::kRelu, x); }
 
 Tensor softmax(Tensor x, int64_t axis) {
-  const int64_t at = checked_feature_axis("softmax", x, axis);
-  return x.graph->add({.op = Op::kSoftmax, .inputs = {x.id}, .shape = x.shape(), .ints = {at}});
+  return record(Op::kSoftmax, {x}, {checked_feature_axis("softmax", x, axis)});
 }
 
 Tensor log_softmax(Tensor x, int64_t axis) {
-  const int64_t at = checked_feature_axis("log_softmax", x, axis);
-  return x.graph->add({.op = Op::kLogSoftmax, .inputs = {x.id}, .shape = x.shape(), .ints = {at}});
+  return record(Op::kLogSoftmax, {x}, {checked_feature_axis("log_softmax", x, axis)});
 }
 
 namespace {
@@ -146,10 +113,7 @@ Axes checked_axes(const char* operation, Tensor x, const std::vector<int64_t>& a
 
 // Reduces feature axes, keeping them with size 1.
 Tensor reduce_features(Op op, Tensor x, const std::vector<int64_t>& axes) {
-  if (axes.empty()) return x;
-  Shape shape = x.shape();
-  for (const int64_t axis : axes) shape[static_cast<size_t>(axis)] = 1;
-  return x.graph->add({.op = op, .inputs = {x.id}, .shape = shape, .ints = axes});
+  return axes.empty() ? x : record(op, {x}, axes);
 }
 
 Tensor drop_axes(Tensor x, const Axes& axes, Keep keep, bool was_row_local) {
@@ -180,10 +144,7 @@ std::vector<int64_t> all_axes(Tensor x) {
 Tensor sum(Tensor x, const std::vector<int64_t>& axes, Keep keep) {
   const Axes at = checked_axes("sum", x, axes);
   Tensor result = reduce_features(Op::kSum, x, at.features);
-  if (at.rows) {
-    result = x.graph->add(
-        {.op = Op::kSumRows, .inputs = {result.id}, .shape = feature_shape(result.shape())});
-  }
+  if (at.rows) result = record(Op::kSumRows, {result});
   return drop_axes(result, at, keep, x.row_local());
 }
 
@@ -208,30 +169,17 @@ Tensor sum(Tensor x) { return sum(x, all_axes(x)); }
 Tensor mean(Tensor x) { return mean(x, all_axes(x)); }
 
 Tensor reflect(Tensor x, const std::vector<int64_t>& axes) {
-  const Axes at = checked_axes("reflect", x, axes);
-  const bool neighbours = at.features.size() == 2 && at.features[0] + 1 == at.features[1];
-  if (at.rows || !x.row_local() || (at.features.size() != 1 && !neighbours)) {
-    throw user_error("reflect: [{}] of shape {} is not one feature axis or two neighbouring ones",
-                     fmt::join(axes, ", "), to_string(x.shape()));
-  }
-  return x.graph->add(
-      {.op = Op::kReflect, .inputs = {x.id}, .shape = x.shape(), .ints = at.features});
+  Axes at = checked_axes("reflect", x, axes);
+  if (at.rows) at.features.insert(at.features.begin(), 0);
+  return record(Op::kReflect, {x}, at.features);
 }
 
 Tensor broadcast(Tensor x, const Shape& shape) {
-  if (x.shape() == shape) return x;
-  if (broadcast_shapes("broadcast", x.shape(), shape) != shape) {
-    throw mismatch("broadcast", x.shape(), shape, "do not broadcast");
-  }
-  return x.graph->add({.op = Op::kBroadcast, .inputs = {x.id}, .shape = shape});
+  return x.shape() == shape ? x : record(Op::kBroadcast, {x}, {}, shape);
 }
 
 Tensor reshape(Tensor x, const Shape& shape) {
-  if (x.shape() == shape) return x;
-  if (x.row_local() != is_row_local(shape) || feature_count(x.shape()) != feature_count(shape)) {
-    throw mismatch("reshape", x.shape(), shape, "hold different numbers of values");
-  }
-  return x.graph->add({.op = Op::kReshape, .inputs = {x.id}, .shape = shape});
+  return x.shape() == shape ? x : record(Op::kReshape, {x}, {}, shape);
 }
 
 Tensor flatten(Tensor x) {
@@ -242,18 +190,7 @@ Tensor flatten(Tensor x) {
 Tensor transpose(Tensor x, const std::vector<int64_t>& axes) {
   std::vector<int64_t> order;
   for (const int64_t axis : axes) order.push_back(checked_axis("transpose", x, axis));
-  std::vector<int64_t> sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted != all_axes(x)) {
-    throw user_error("transpose: [{}] is no permutation of the axes of {}", fmt::join(axes, ", "),
-                     to_string(x.shape()));
-  }
-  if (x.row_local() && order[0] != 0) {
-    throw user_error("transpose: the row axis of {} must stay first", to_string(x.shape()));
-  }
-  Shape shape;
-  for (const int64_t axis : order) shape.push_back(x.shape()[static_cast<size_t>(axis)]);
-  return x.graph->add({.op = Op::kTranspose, .inputs = {x.id}, .shape = shape, .ints = order});
+  return record(Op::kTranspose, {x}, order);
 }
 
 Tensor transpose(Tensor x) {
@@ -266,15 +203,7 @@ Tensor transpose(Tensor x) {
 }
 
 Tensor slice(Tensor x, int64_t axis, int64_t begin, int64_t end) {
-  const int64_t at = checked_feature_axis("slice", x, axis);
-  if (begin < 0 || end > x.size(at) || begin >= end) {
-    throw user_error("slice: [{}, {}) of axis {} is empty or outside shape {}", begin, end, axis,
-                     to_string(x.shape()));
-  }
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(at)] = end - begin;
-  return x.graph->add(
-      {.op = Op::kSlice, .inputs = {x.id}, .shape = shape, .ints = {at, begin, end}});
+  return record(Op::kSlice, {x}, {checked_feature_axis("slice", x, axis), begin, end});
 }
 
 Tensor concat(const Tensors& parts, int64_t axis) {
@@ -283,27 +212,14 @@ Tensor concat(const Tensors& parts, int64_t axis) {
   bool rows = false;
   for (const Tensor part : parts) rows = rows || part.row_local();
   const int64_t first_axis = checked_feature_axis("concat", parts[0], axis);
-  const size_t from_end = static_cast<size_t>(parts[0].rank() - first_axis);
-  Node node{.op = Op::kConcat};
+  const int64_t from_end = parts[0].rank() - first_axis;
+  Tensors pieces;
   for (const Tensor part : parts) {
-    check_same_graph("concat", parts[0], part);
     Shape shape = part.shape();
     if (rows && !part.row_local()) shape.insert(shape.begin(), kRows);
-    const Tensor piece = broadcast(part, shape);
-    if (node.shape.empty()) {
-      node.shape = shape;
-    } else {
-      Shape expected = node.shape;
-      if (shape.size() == expected.size()) {
-        expected[expected.size() - from_end] = shape[shape.size() - from_end];
-      }
-      if (shape != expected) throw mismatch("concat", node.shape, shape, "differ off the axis");
-      node.shape[expected.size() - from_end] += shape[shape.size() - from_end];
-    }
-    node.inputs.push_back(piece.id);
+    pieces.push_back(broadcast(part, shape));
   }
-  node.ints = {static_cast<int64_t>(node.shape.size() - from_end)};
-  return parts[0].graph->add(std::move(node));
+  return record(Op::kConcat, pieces, {pieces[0].rank() - from_end});
 }
 
 Tensor stack(const Tensors& parts, int64_t axis) {
@@ -323,46 +239,19 @@ Tensor stack(const Tensors& parts, int64_t axis) {
 
 Tensor pad(Tensor x, int64_t axis, int64_t before, int64_t after) {
   const int64_t at = checked_feature_axis("pad", x, axis);
-  if (before < 0 || after < 0) {
-    throw user_error("pad: widths {} and {} of shape {} must not be negative", before, after,
-                     to_string(x.shape()));
-  }
-  if (before == 0 && after == 0) return x;
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(at)] += before + after;
-  return x.graph->add(
-      {.op = Op::kPad, .inputs = {x.id}, .shape = shape, .ints = {at, before, after}});
+  return before == 0 && after == 0 ? x : record(Op::kPad, {x}, {at, before, after});
 }
 
-Tensor gather(Tensor table, Tensor index) {
-  check_same_graph("gather", table, index);
-  if (table.row_local() || table.rank() < 1 || !index.row_local()) {
-    throw mismatch("gather", table.shape(), index.shape(),
-                   "must be a shared table and row-local indices");
-  }
-  Shape shape = index.shape();
-  shape.insert(shape.end(), table.shape().begin() + 1, table.shape().end());
-  return table.graph->add({.op = Op::kGather, .inputs = {table.id, index.id}, .shape = shape});
-}
+Tensor gather(Tensor table, Tensor index) { return record(Op::kGather, {table, index}); }
 
-Tensor one_hot(Tensor index, int64_t depth) {
-  if (depth < 1) throw user_error("one_hot: depth {} must be positive", depth);
-  if (!index.row_local()) {
-    throw user_error("one_hot: indices of shape {} must be row-local", to_string(index.shape()));
-  }
-  Shape shape = index.shape();
-  shape.push_back(depth);
-  return index.graph->add({.op = Op::kOneHot, .inputs = {index.id}, .shape = shape});
-}
+Tensor one_hot(Tensor index, int64_t depth) { return record(Op::kOneHot, {index}, {depth}); }
 
 Tensor stop_gradient(Tensor x) { return unary(Op::kStopGradient, x); }
 
 Tensor matmul(Tensor x, Tensor w) {
-  check_same_graph("matmul", x, w);
-  if (feature_shape(x.shape()).empty()) {
-    throw mismatch("matmul", x.shape(), w.shape(), "need an inner axis");
-  }
-  if (w.row_local()) {  // a product for each row: (rows, ..., a, b) x (rows, ..., b, c)
+  if (w.row_local() &&
+      !feature_shape(x.shape())
+           .empty()) {  // a product for each row: (rows, ..., a, b) x (rows, ..., b, c)
     const Shape fx = feature_shape(x.shape()), fw = feature_shape(w.shape());
     if (fx.size() < 2 || fw.size() < 2 || fx.back() != fw[fw.size() - 2]) {
       throw mismatch("matmul", x.shape(), w.shape(), "have different inner sizes");
@@ -372,53 +261,19 @@ Tensor matmul(Tensor x, Tensor w) {
     right.insert(right.end() - 2, 1);  // (..., 1, b, c)
     return sum(reshape(x, left) * reshape(w, right), {-2});
   }
-  if (w.rank() != 2 || w.size(0) != x.size(-1)) {
-    throw mismatch("matmul", x.shape(), w.shape(), "have different inner sizes");
-  }
-  Shape shape = x.shape();
-  shape.back() = w.size(1);
-  return x.graph->add({.op = Op::kMatmul, .inputs = {x.id, w.id}, .shape = shape});
+  return record(Op::kMatmul, {x, w});
 }
 
 Tensor matmul(Tensor x, Tensor w, Tensor b) { return matmul(x, w) + b; }
 
 Tensor matmul_by_block(Tensor x, const std::array<Tensor, 4>& w, Tensor bias) {
-  Node node{.op = Op::kBlockMatmul, .inputs = {x.id}, .shape = x.shape()};
-  const auto fits = [&](Tensor it, const Shape& shape) {
-    check_same_graph("matmul_by_block", x, it);
-    if (!x.row_local() || x.rank() < 4 || it.shape() != shape) {
-      throw mismatch("matmul_by_block", x.shape(), it.shape(),
-                     "are not (rows, ..., a, b, k) and weights (k, n) with a bias (n)");
-    }
-    node.inputs.push_back(it.id);
-  };
-  const int64_t out = w[0].rank() == 2 ? w[0].size(1) : 0;
-  for (const Tensor it : w) fits(it, {x.size(-1), out});
-  if (bias.graph != nullptr) fits(bias, {out});
-  node.shape.back() = out;
-  return x.graph->add(std::move(node));
+  Tensors inputs{x, w[0], w[1], w[2], w[3]};
+  if (bias.graph != nullptr) inputs.push_back(bias);
+  return record(Op::kBlockMatmul, inputs);
 }
 
-Tensor conv3x3(Tensor x, Tensor w) {
-  check_same_graph("conv3x3", x, w);
-  if (!x.row_local() || x.rank() != 4 || w.row_local() || w.rank() != 4 || w.size(0) != 3 ||
-      w.size(1) != 3 || w.size(2) != x.size(3)) {
-    throw mismatch("conv3x3", x.shape(), w.shape(),
-                   "are not (rows, height, width, in) and (3, 3, in, out)");
-  }
-  Shape shape = x.shape();
-  shape.back() = w.size(3);
-  return x.graph->add({.op = Op::kConv, .inputs = {x.id, w.id}, .shape = shape});
-}
-
-Tensor max_pool(Tensor x) {
-  if (!x.row_local() || x.rank() != 4) {
-    throw user_error("max_pool: shape {} is not (rows, height, width, channels)",
-                     to_string(x.shape()));
-  }
-  const Shape shape{kRows, (x.size(1) + 1) / 2, (x.size(2) + 1) / 2, x.size(3)};
-  return x.graph->add({.op = Op::kPool, .inputs = {x.id}, .shape = shape});
-}
+Tensor conv3x3(Tensor x, Tensor w) { return record(Op::kConv, {x, w}); }
+Tensor max_pool(Tensor x) { return record(Op::kPool, {x}); }
 
 Tensor categorical_log_prob(Tensor logits, Tensor index) {
   if (feature_shape(logits.shape()).empty()) {

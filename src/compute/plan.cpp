@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compute/lower.h"
+#include "compute/operation.h"
 #include "compute/simplify.h"
 
 namespace agora::compute {
@@ -11,18 +12,10 @@ namespace {
 void count_flops(Plan& plan, const std::vector<Step>& steps, bool rows, double times) {
   for (const Step& step : steps) {
     count_flops(plan, step.body, rows, times * static_cast<double>(step.times));
-    double flops = 0;
-    const auto count = [&](size_t k) { return static_cast<double>(step.inputs[k].count()); };
-    if (step.kind != StepKind::kOperation) continue;
-    if (step.op == Op::kMatmul) {
-      flops = 2 * count(0) * static_cast<double>(step.outputs[0].shape.back());
-    } else if (step.op == Op::kOuter) {
-      flops = 2 * count(0) * static_cast<double>(step.inputs[1].shape.back());
-    } else if (step.op == Op::kConv || step.op == Op::kConvInput) {
-      flops = 2 * count(0) * count(1) / static_cast<double>(step.inputs[0].shape.back());
-    } else if (step.op == Op::kConvWeight) {
-      flops = 18 * count(0) * static_cast<double>(step.inputs[1].shape.back());
-    }
+    if (step.kind != StepKind::kOperation || operation(step.op).flops == nullptr) continue;
+    std::vector<Shape> inputs;
+    for (const View& input : step.inputs) inputs.push_back(input.shape);
+    const double flops = operation(step.op).flops(inputs, step.outputs[0].shape);
     (rows ? plan.flops_per_row : plan.shared_flops) += flops * times;
   }
 }
@@ -77,7 +70,7 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
     roots.push_back(id);
   }
   Simplified simple = simplify(graph, roots, request.simplify);
-  PlanRequest mapped;
+  PlanRequest mapped{.limits = request.limits};
   size_t next = 0;
   for (const auto& [name, id] : request.outputs) {
     mapped.outputs.emplace_back(name, simple.roots[next++]);
@@ -88,7 +81,7 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
   Plan plan;
   plan.graph = std::move(simple.graph);
   Lowering(plan, mapped).run();
-  assign_memory(plan);
+  assign_memory(plan, request.limits.alignment);
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);
     count_flops(plan, phase.rows, true, 1);

@@ -125,10 +125,20 @@ struct Plan {
   double shared_flops = 0;
 };
 
+// What the kernels of a device ask of a plan, and what they do in one step.
+struct PlanLimits {
+  int64_t group_instructions = 48;     // of an elementwise group, at most
+  int64_t alignment = 1;               // where shared tensors may start, in elements
+  bool steps_along_last_axis = false;  // operands: none is repeated there, shared ones have no gaps
+  bool fuses_epilogues = false;        // a product with sums, bias and activation
+  bool fuses_reflections = false;      // reflect, tanh or times its slope, reflect
+};
+
 struct PlanRequest {
   std::vector<std::pair<std::string, int32_t>> outputs{};
   std::vector<std::pair<int32_t, int32_t>> updates{};  // variable, value
   bool simplify = true;
+  PlanLimits limits{};
 };
 
 Plan make_plan(const Graph& graph, const PlanRequest& request);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "compute/executor.h"
+#include "compute/backend.h"
 #include "compute/plan.h"
 
 namespace agora::compute {
@@ -26,6 +26,8 @@ struct Program::State {
     int64_t index = -1;  // in the plan
     bool given = false;
   };
+  Type type{};
+  Device device{};
   Plan plan;
   std::unique_ptr<Executor> executor;
   std::vector<Declared> inputs;
@@ -80,6 +82,25 @@ struct Program::State {
     if (it.index >= 0) executor->set(static_cast<size_t>(it.index), values);
   }
 
+  void bind(std::string_view name, DeviceArray& array) {
+    CHECK(array.type() == type && array.device() == device, "'{}': an array of another kind", name);
+    const auto fits = [&](const Shape& shape) {
+      const int64_t count = feature_count(shape) * (is_row_local(shape) ? capacity : 1);
+      CHECK(array.count() == count, "'{}' has {} values, the array {}", name, count, array.count());
+    };
+    for (size_t k = 0; k < plan.outputs.size(); ++k) {
+      if (plan.outputs[k].name != name) continue;
+      CHECK(is_row_local(plan.outputs[k].shape), "output '{}' has no rows", name);
+      fits(plan.outputs[k].shape);
+      return executor->bind_output(k, array);
+    }
+    Declared& it = input(name);
+    CHECK(it.storage == Storage::kReal, "input '{}' takes no reals", name);
+    fits(it.shape);
+    it.given = true;
+    if (it.index >= 0) executor->bind_input(static_cast<size_t>(it.index), array);
+  }
+
   template <typename T>
   void read(std::string_view name, std::span<T> values) const {
     const size_t index = output(name);
@@ -91,15 +112,17 @@ struct Program::State {
   }
 };
 
-Program::Program(const Graph& graph, Variables& variables, const Task& task,
+Program::Program(const Graph& graph, Variables& variables, const Computation& task,
                  const CompileOptions& options)
     : state_(std::make_unique<State>()) {
   if (options.rows < 1)
     throw user_error("a program needs at least one row, found {}", options.rows);
   State& state = *state_;
   state.capacity = state.rows = options.rows;
-  PlanRequest request;
-  request.simplify = options.simplify;
+  state.type = variables.type();
+  state.device = variables.device();
+  const Backend& device = backend(variables.device());
+  PlanRequest request{.simplify = options.simplify, .limits = device.limits};
   for (const Output& output : task.outputs) {
     CHECK(output.value.graph == &graph, "output '{}' is of another graph", output.name);
     request.outputs.emplace_back(output.name, output.value.id);
@@ -131,8 +154,7 @@ Program::Program(const Graph& graph, Variables& variables, const Task& task,
     }
     state.inputs.push_back(std::move(it));
   }
-  state.executor = cpu::make_executor(state.plan, variables,
-                                      {options.rows, options.lanes, options.parts, options.pool});
+  state.executor = device.make_executor(state.plan, variables, {options.rows, options.cpu});
 }
 
 Program::~Program() = default;
@@ -155,20 +177,24 @@ void Program::set(std::string_view input, double value) {
   state_->set(input, std::span<const double>(&value, 1));
 }
 
-void Program::run() {
+void Program::bind(std::string_view name, DeviceArray& array) { state_->bind(name, array); }
+
+void Program::run(Check check) {
   State& state = *state_;
   for (const State::Declared& it : state.inputs) {
     if (it.index >= 0 && !it.given) throw user_error("input '{}' has not been set", it.name);
   }
   state.executor->run(state.rows);
-  for (size_t k = 0; k < state.plan.outputs.size(); ++k) {
+  for (size_t k = 0; check == Check::kFinite && k < state.plan.outputs.size(); ++k) {
     const PlannedOutput& output = state.plan.outputs[k];
-    if (!output.shape.empty() || std::isfinite(state.executor->scalar(k))) continue;
+    if (!output.shape.empty()) continue;
     double value = state.executor->scalar(k);
+    if (std::isfinite(value)) continue;
     if (std::isnan(value)) value = std::abs(value);  // a NaN has no sign worth printing
     const auto node = state.executor->first_non_finite(state.rows);
-    throw user_error("output '{}' is {}: the first non-finite value is that of {}", output.name,
-                     value, node ? state.plan.graph->describe(*node) : "an input or variable");
+    throw NotFinite(fmt::format("output '{}' is {}: the first non-finite value is that of {}",
+                                output.name, value,
+                                node ? state.plan.graph->describe(*node) : "an input or variable"));
   }
   state.executor->commit(state.rows);
 }
@@ -192,7 +218,6 @@ void Program::read(std::string_view output, std::span<double> values) const {
   state_->read(output, values);
 }
 
-int64_t Program::lanes() const { return state_->executor->lanes(); }
 int64_t Program::memory_bytes() const { return state_->executor->memory_bytes(); }
 
 int64_t Program::steps() const {

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/error.h"
+#include "compute/cpu/options.h"
 #include "compute/graph.h"
 #include "compute/variables.h"
 
@@ -21,23 +22,30 @@ struct Update {
 };
 
 // What a program computes. All updates see the variables as they were before the run.
-struct Task {
+struct Computation {
   std::vector<Output> outputs;
   std::vector<Update> updates;
 };
 
 struct CompileOptions {
-  int64_t rows = 0;   // the most rows of a run
-  int64_t lanes = 0;  // rows of a tile: 16, 32 or 64; 0 lets the planner choose
-  int64_t parts = 0;  // partial sums of cross-row reductions; 0: the planner's choice
+  int64_t rows = 0;  // the most rows of a run
   bool simplify = true;
-  ThreadPool* pool = nullptr;  // default_pool() if null
+  cpu::Options cpu = {};
+};
+
+// Whether a run looks at its scalar outputs, for which a device has to wait for the end of it.
+enum class Check : uint8_t { kFinite, kNothing };
+
+// A run that gave a number that is not finite.
+class NotFinite : public UserError {
+ public:
+  using UserError::UserError;
 };
 
 class Executor;
 
-// A compiled graph: all memory is planned and allocated when it is made, running allocates
-// nothing. The bits of a result do not depend on the number of threads.
+// A compiled graph on the device of its variables: all memory is planned and allocated when it is
+// made, running allocates nothing. The bits of a result do not depend on the number of threads.
 //
 //   Variables variables(g);  variables.initialize(seed);
 //   Program step(g, variables, {.outputs = {{"loss", loss}}, .updates = updates}, {.rows = 128});
@@ -46,7 +54,7 @@ class Executor;
 //   double value = step.scalar("loss");
 class Program {
  public:
-  Program(const Graph& graph, Variables& variables, const Task& task,
+  Program(const Graph& graph, Variables& variables, const Computation& task,
           const CompileOptions& options);
   ~Program();
   Program(Program&&) noexcept;
@@ -60,16 +68,20 @@ class Program {
   void set(std::string_view input, std::span<const uint8_t> values);
   void set(std::string_view input, double value);  // a shared scalar
 
-  // A non-finite scalar output is an error that names the first non-finite node; the variables
-  // keep the values they had before the run, as they do when a signal ends it (Interrupted).
-  void run();
+  // An input is what the array holds in every run from now on, or an output is written there: so
+  // programs hand values to each other. The array outlives the program and has all its rows.
+  void bind(std::string_view name, DeviceArray& array);
+
+  // A scalar output that is checked and not finite is NotFinite and names the first non-finite
+  // node; the variables keep the values they had before the run, as they do when a signal ends it
+  // (Interrupted).
+  void run(Check check = Check::kFinite);
 
   double scalar(std::string_view output) const;
   int64_t count(std::string_view output) const;                       // values that read() gives
   void read(std::string_view output, std::span<float> values) const;  // row-major
   void read(std::string_view output, std::span<double> values) const;
 
-  int64_t lanes() const;
   int64_t steps() const;  // instructions after fusion, for tests and curiosity
   int64_t memory_bytes() const;
   double matmul_flops() const;  // of one run: what arithmetic is needed after simplification

@@ -7,11 +7,6 @@
 namespace agora::compute {
 namespace {
 
-template <typename From, typename To>
-void convert(const From* from, To* to, int64_t count) {
-  std::transform(from, from + count, to, [](From value) { return static_cast<To>(value); });
-}
-
 Shape stored_shape(const Variables::Entry& entry, int64_t rows) {
   Shape shape = entry.shape;
   if (is_row_local(shape)) shape[0] = rows;
@@ -20,8 +15,8 @@ Shape stored_shape(const Variables::Entry& entry, int64_t rows) {
 
 }  // namespace
 
-Variables::Variables(const Graph& graph, Type type, int64_t rows) : type_(type), rows_(rows) {
-  const int64_t width = type == Type::kFloat32 ? 4 : 8;
+Variables::Variables(const Graph& graph, Type type, int64_t rows, Device device)
+    : type_(type), rows_(rows), device_(device) {
   for (int32_t id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     if (node.op != Op::kVariable) continue;
@@ -34,8 +29,8 @@ Variables::Variables(const Graph& graph, Type type, int64_t rows) : type_(type),
                         .name = node.name,
                         .shape = node.shape,
                         .count = count,
-                        .current = MemoryBlock(count * width, "variables"),
-                        .next = MemoryBlock(count * width, "variables"),
+                        .current = DeviceArray(count, type, device),
+                        .next = DeviceArray(count, type, device),
                         .initial = graph.initializer(id)});
   }
 }
@@ -69,53 +64,50 @@ int64_t Variables::count(std::string_view name) const { return entry(find(name))
 std::vector<double> Variables::get(std::string_view name) const {
   const Entry& it = entry(find(name));
   std::vector<double> values(static_cast<size_t>(it.count));
-  if (type_ == Type::kFloat32) {
-    convert(it.current.as<float>(), values.data(), it.count);
-  } else {
-    convert(it.current.as<double>(), values.data(), it.count);
-  }
+  it.current.read(std::span<double>(values));
   return values;
 }
 
 namespace {
 
 template <typename From>
-void assign(Variables::Entry& it, Type type, std::span<const From> values) {
+void assign(Variables::Entry& it, std::span<const From> values) {
   if (static_cast<int64_t>(values.size()) != it.count) {
     throw user_error("variable '{}' of shape {} has {} values, found {}", it.name,
                      to_string(it.shape), it.count, values.size());
   }
-  if (type == Type::kFloat32) {
-    convert(values.data(), it.current.as<float>(), it.count);
-  } else {
-    convert(values.data(), it.current.as<double>(), it.count);
-  }
+  it.current.set(values);
 }
 
 }  // namespace
 
 void Variables::set(std::string_view name, std::span<const double> values) {
-  assign(entry(find(name)), type_, values);
+  assign(entry(find(name)), values);
 }
 
 void Variables::set(std::string_view name, std::span<const float> values) {
-  assign(entry(find(name)), type_, values);
+  assign(entry(find(name)), values);
 }
 
 void Variables::commit(int64_t index) { std::swap(entry(index).current, entry(index).next); }
+
+namespace {
+
+template <typename Real>
+StoredTensor stored_as(const Variables::Entry& it, const Shape& shape) {
+  std::vector<Real> values(static_cast<size_t>(it.count));
+  it.current.read(std::span<Real>(values));
+  return StoredTensor::of<Real>(it.name, shape, values);
+}
+
+}  // namespace
 
 std::vector<StoredTensor> Variables::stored() const {
   std::vector<StoredTensor> tensors;
   for (const Entry& it : entries_) {
     const Shape shape = stored_shape(it, rows_);
-    const size_t count = static_cast<size_t>(it.count);
-    if (type_ == Type::kFloat32) {
-      tensors.push_back(StoredTensor::of<float>(
-          it.name, shape, std::span<const float>(it.current.as<float>(), count)));
-    } else {
-      tensors.push_back(StoredTensor::of<double>(
-          it.name, shape, std::span<const double>(it.current.as<double>(), count)));
-    }
+    tensors.push_back(type_ == Type::kFloat32 ? stored_as<float>(it, shape)
+                                              : stored_as<double>(it, shape));
   }
   return tensors;
 }
@@ -152,8 +144,25 @@ void Variables::load(const TensorFile& contents) {
     }
   }
   for (size_t k = 0; k < found.size(); ++k) {
-    assign<double>(entries_[k], type_, found[k]->values<double>());
+    assign<double>(entries_[k], found[k]->values<double>());
   }
+}
+
+Snapshot::Snapshot(Variables& variables, const std::vector<std::string>& names)
+    : variables_(variables) {
+  for (const std::string& name : names) {
+    const int64_t index = variables.find(name);
+    kept_.emplace_back(
+        index, DeviceArray(variables.entry(index).count, variables.type(), variables.device()));
+  }
+}
+
+void Snapshot::take() {
+  for (auto& [index, array] : kept_) array.copy(variables_.entry(index).current);
+}
+
+void Snapshot::restore() {
+  for (auto& [index, array] : kept_) variables_.entry(index).current.copy(array);
 }
 
 }  // namespace agora::compute

@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "base/safetensors.h"
+#include "compute/device_array.h"
 #include "compute/graph.h"
-#include "compute/memory_block.h"
 
 namespace agora::compute {
 
-enum class Type : uint8_t { kFloat32, kFloat64 };
-
 // The state of programs: parameters, optimiser moments, misreports. Several programs of one graph
-// may share it. A program's updates appear here when its run has ended.
+// may share it, and run on its device. A program's updates appear here when its run has ended;
+// the host sees them when it asks.
 class Variables {
  public:
   // All variables that the graph has now; row-local ones get `rows` rows.
-  Variables(const Graph& graph, Type type = Type::kFloat32, int64_t rows = 0);
+  Variables(const Graph& graph, Type type = Type::kFloat32, int64_t rows = 0,
+            Device device = default_device());
   Variables(const Variables&) = delete;
   Variables& operator=(const Variables&) = delete;
 
@@ -41,6 +41,7 @@ class Variables {
   void load(const TensorFile& contents);
 
   Type type() const { return type_; }
+  Device device() const { return device_; }
   int64_t rows() const { return rows_; }
 
   // For executors: `current` is read during a run, `next` is written, commit swaps them.
@@ -49,7 +50,7 @@ class Variables {
     std::string name{};
     Shape shape{};
     int64_t count;  // with all rows
-    MemoryBlock current, next;
+    DeviceArray current, next;
     Initializer initial{};
   };
   int64_t find(std::string_view name) const;  // index of an entry, or an error
@@ -61,7 +62,20 @@ class Variables {
  private:
   Type type_;
   int64_t rows_;
+  Device device_;
   std::vector<Entry> entries_;
+};
+
+// Values of some variables, kept on their device.
+class Snapshot {
+ public:
+  Snapshot(Variables& variables, const std::vector<std::string>& names);
+  void take();
+  void restore();
+
+ private:
+  Variables& variables_;
+  std::vector<std::pair<int64_t, DeviceArray>> kept_;  // by entry
 };
 
 }  // namespace agora::compute

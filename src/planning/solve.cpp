@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "planning/evaluation.h"
+#include "planning/optimum/evaluation.h"
 #include "planning/solver.h"
 
 namespace agora::planning {
@@ -66,7 +66,7 @@ void check_answer(const Model& model, const Solver& solver, const Solution& solu
 
 std::string default_method(const Model& model, const SolveOptions& options) {
   const bool discounted = !options.mu && options.discount.value_or(model.discount()) < 1.0;
-  if (discounted || model.terminals().empty()) return "mpi";
+  if (discounted || model.terminals().empty()) return "modified-pi";
   return model.is_deterministic() ? "z" : "z-variational";
 }
 

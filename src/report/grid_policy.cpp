@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "planning/drawing.h"
+#include "planning/model/drawing.h"
 
 namespace agora::report {
 namespace {

@@ -52,7 +52,7 @@ HeatColours::HeatColours(const HeatMap& map)
     : categories_(static_cast<int64_t>(map.categories.size())) {
   Extent extent;
   extent.add(map.values);
-  scale_ = Scale({.low = map.low, .high = map.high}, extent, 0);
+  scale_ = AxisScale({.low = map.low, .high = map.high}, extent, 0);
 }
 
 Rgb HeatColours::operator()(double value) const {
@@ -67,7 +67,7 @@ GridColours::GridColours(const GridPicture& picture) : picture_(picture) {
   const auto size = static_cast<int64_t>(picture.values.size());
   for (int64_t cell = 0; cell < size; ++cell)
     if (cell_at(picture, cell) != Cell::kWall) extent.add(picture.values[cell]);
-  scale_ = Scale({}, extent, 0);
+  scale_ = AxisScale({}, extent, 0);
 }
 
 Rgb GridColours::operator()(int64_t cell) const {

@@ -36,10 +36,10 @@ class HeatColours {
  public:
   explicit HeatColours(const HeatMap& map);
   Rgb operator()(double value) const;
-  const Scale& scale() const { return scale_; }  // of the colour bar
+  const AxisScale& scale() const { return scale_; }  // of the colour bar
 
  private:
-  Scale scale_;
+  AxisScale scale_;
   int64_t categories_;
 };
 
@@ -47,11 +47,11 @@ class GridColours {
  public:
   explicit GridColours(const GridPicture& picture);
   Rgb operator()(int64_t cell) const;  // row * columns + column
-  const Scale& scale() const { return scale_; }
+  const AxisScale& scale() const { return scale_; }
 
  private:
   const GridPicture& picture_;
-  Scale scale_;
+  AxisScale scale_;
 };
 
 // What is at a cell; a free one where the picture says nothing.

@@ -25,7 +25,7 @@ std::string superscript(int exponent) {
   return result;
 }
 
-std::vector<Tick> linear_ticks(const Scale& scale, int wanted) {
+std::vector<Tick> linear_ticks(const AxisScale& scale, int wanted) {
   const double span = scale.high() - scale.low();
   const double rough = span / std::max(wanted, 1);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -75,7 +75,7 @@ std::vector<Tick> linear_ticks(const Scale& scale, int wanted) {
   return result;
 }
 
-std::vector<Tick> log_ticks(const Scale& scale, int wanted) {
+std::vector<Tick> log_ticks(const AxisScale& scale, int wanted) {
   const double low = std::log10(scale.low()), high = std::log10(scale.high());
   const int first = static_cast<int>(std::ceil(low - 1e-9));
   const int last = static_cast<int>(std::floor(high + 1e-9));
@@ -121,7 +121,7 @@ void Extent::add(const std::vector<double>& values, bool log) {
   for (const double value : values) add(value, log);
 }
 
-Scale::Scale(const Axis& axis, const Extent& data, double padding) : log_(axis.log) {
+AxisScale::AxisScale(const Axis& axis, const Extent& data, double padding) : log_(axis.log) {
   const bool low_given = axis.low && drawable(*axis.low, log_);
   const bool high_given = axis.high && drawable(*axis.high, log_);
   const auto map = [&](double value) { return log_ ? std::log10(value) : value; };
@@ -144,12 +144,12 @@ Scale::Scale(const Axis& axis, const Extent& data, double padding) : log_(axis.l
   high_ = log_ ? std::pow(10.0, high) : high;
 }
 
-double Scale::operator()(double value) const {
+double AxisScale::operator()(double value) const {
   if (log_) return (std::log10(value) - std::log10(low_)) / (std::log10(high_) - std::log10(low_));
   return (value - low_) / (high_ - low_);
 }
 
-std::vector<Tick> ticks(const Scale& scale, int wanted) {
+std::vector<Tick> ticks(const AxisScale& scale, int wanted) {
   return scale.log() ? log_ticks(scale, wanted) : linear_ticks(scale, wanted);
 }
 

@@ -18,11 +18,11 @@ struct Extent {
 };
 
 // Maps values to [0, 1] of an axis.
-class Scale {
+class AxisScale {
  public:
-  Scale() = default;
+  AxisScale() = default;
   // Fixed ends of the axis win over the data; free ends get a margin of `padding` of the span.
-  Scale(const Axis& axis, const Extent& data, double padding);
+  AxisScale(const Axis& axis, const Extent& data, double padding);
 
   double operator()(double value) const;
   double low() const { return low_; }
@@ -40,6 +40,6 @@ struct Tick {
 };
 
 // About `wanted` ticks at round values.
-std::vector<Tick> ticks(const Scale& scale, int wanted);
+std::vector<Tick> ticks(const AxisScale& scale, int wanted);
 
 }  // namespace agora::report

@@ -37,12 +37,12 @@ void draw_error(SvgBody& body, const Plot& plot, double middle, double width, do
 }
 
 // Bars stand on zero, so the axis holds it.
-Scale scale_of_heights(const Axis& axis, Extent extent) {
+AxisScale scale_of_heights(const Axis& axis, Extent extent) {
   if (!axis.log && !extent.empty) extent.add(0);
   Axis fixed = axis;
   if (!axis.log && !fixed.low && extent.low == 0) fixed.low = 0;
   if (!axis.log && !fixed.high && extent.high == 0 && extent.low < 0) fixed.high = 0;
-  return Scale(fixed, extent, 0.06);
+  return AxisScale(fixed, extent, 0.06);
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ SvgDrawing draw_svg(const Histogram& histogram, double width) {
   x_extent.add(histogram.edges, histogram.x.log);
   y_extent.add(histogram.counts, histogram.y.log);
   Plot plot;
-  plot.x = Scale(histogram.x, x_extent, 0.01);
+  plot.x = AxisScale(histogram.x, x_extent, 0.01);
   plot.y = scale_of_heights(histogram.y, y_extent);
   const auto y_ticks = ticks(plot.y, 6);
   plot.height = width * 0.46;

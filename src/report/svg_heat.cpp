@@ -59,8 +59,8 @@ SvgDrawing draw_svg(const HeatMap& full, double width) {
   const bool empty = map.rows <= 0 || map.columns <= 0;
   Plot plot;
   const Axis x = with_edges(map.x, map.columns), y = with_edges(map.y, map.rows);
-  plot.x = Scale(x, {}, 0);
-  plot.y = Scale(y, {}, 0);
+  plot.x = AxisScale(x, {}, 0);
+  plot.y = AxisScale(y, {}, 0);
   const bool named_rows = !map.row_names.empty(), named_columns = !map.column_names.empty();
   const auto y_ticks = named_rows ? name_ticks(map.row_names, map.rows) : ticks(plot.y, 5);
   const bool bar = map.categories.empty();

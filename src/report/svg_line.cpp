@@ -85,8 +85,8 @@ SvgDrawing draw_svg(const LineChart& chart, double width) {
   }
   const bool empty = x_extent.empty || y_extent.empty;
   Plot plot;
-  plot.x = Scale(chart.x, x_extent, 0.02);
-  plot.y = Scale(chart.y, y_extent, 0.05);
+  plot.x = AxisScale(chart.x, x_extent, 0.02);
+  plot.y = AxisScale(chart.y, y_extent, 0.05);
   plot.height = width * 0.5;
   const auto y_ticks = ticks(plot.y, 6);
   plot.left = y_axis_room(chart.y, y_ticks);

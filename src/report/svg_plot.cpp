@@ -102,7 +102,7 @@ double draw_axes(SvgBody& body, const Plot& plot, const Axis& x, const Axis& y,
   return below;
 }
 
-std::vector<Tick> x_ticks_that_fit(const Scale& scale, double width) {
+std::vector<Tick> x_ticks_that_fit(const AxisScale& scale, double width) {
   for (int wanted = 8; wanted > 1; --wanted) {
     auto result = ticks(scale, wanted);
     bool fits = true;
@@ -142,7 +142,7 @@ double draw_names(SvgBody& body, const std::vector<std::string>& names, double l
   return turned ? longest * std::sin(40 * 3.14159 / 180) + 18 : kFontSize + 10;
 }
 
-void draw_colour_bar(SvgBody& body, const Scale& scale, std::string_view title, double left,
+void draw_colour_bar(SvgBody& body, const AxisScale& scale, std::string_view title, double left,
                      double top, double height) {
   constexpr int kSteps = 60;
   constexpr double kWidth = 13;

@@ -36,7 +36,7 @@ class SvgBody {
 // The part of a picture inside its axes.
 struct Plot {
   double left = 0, top = 0, width = 0, height = 0;
-  Scale x, y;
+  AxisScale x, y;
   double at_x(double value) const { return left + width * x(value); }
   double at_y(double value) const { return top + height * (1 - y(value)); }
   double bottom() const { return top + height; }
@@ -64,13 +64,13 @@ double draw_axes(SvgBody& body, const Plot& plot, const Axis& x, const Axis& y,
                  const std::vector<Tick>& x_ticks, const std::vector<Tick>& y_ticks,
                  bool vertical_grid = true);
 
-std::vector<Tick> x_ticks_that_fit(const Scale& scale, double width);
+std::vector<Tick> x_ticks_that_fit(const AxisScale& scale, double width);
 
 // Names under the x axis, turned where they would touch; returns the room they take.
 double draw_names(SvgBody& body, const std::vector<std::string>& names, double left, double width,
                   double top);
 
-void draw_colour_bar(SvgBody& body, const Scale& scale, std::string_view title, double left,
+void draw_colour_bar(SvgBody& body, const AxisScale& scale, std::string_view title, double left,
                      double top, double height);
 inline constexpr double kColourBarRoom = 76;
 

@@ -84,7 +84,7 @@ struct Experiment {
   std::string source;  // where the thesis has it
   Configuration quick;
   Configuration full;
-  bool on_request = false;         // takes hours: runs only when named
+  bool on_request = false;         // not among `all`: runs only when named
   std::function<Json(Task&)> run;  // its result is kept as the run's result.json
   std::function<Outcome(Scale, const std::vector<Json>& results)> judge;  // one result per seed
 };

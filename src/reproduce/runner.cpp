@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "base/run_folder.h"
 #include "base/signals.h"
+#include "compute/device.h"
 
 namespace agora::reproduce {
 namespace {
@@ -37,6 +38,7 @@ pid_t start(const Job& job, const Order& order, int threads) {
       "--scale",   scale_name(order.scale),
       "--seed",    std::to_string(job.seed),
       "--threads", std::to_string(threads),
+      "--device",  compute::device_name(compute::default_device()),
       "--run",     job.folder.string(),
       "--recipe",  recipe_hash(*job.experiment, order.scale, job.seed, build_id())};
   std::vector<char*> arguments;
@@ -129,6 +131,7 @@ std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed
                    .part(scale_name(scale))
                    .part(std::to_string(seed))
                    .part(build)
+                   .part(compute::device_name(compute::default_device()))
                    .hex();
 }
 

@@ -14,7 +14,8 @@ std::string scale_name(Scale scale);  // "quick", "full"
 
 const Configuration& configuration_of(const Experiment& experiment, Scale scale);
 
-// Runs with the same hash have the same result: experiment, configuration, scale, seed and build.
+// Runs with the same hash have the same result: experiment, configuration, scale, seed, build and
+// the default device.
 std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed,
                         std::string_view build);
 
@@ -43,7 +44,7 @@ struct Order {
 std::vector<Job> plan_jobs(const std::vector<const Experiment*>& chosen, const Order& order);
 
 // Runs the waiting jobs as processes of their own (`agora reproduce --task ...`), as many at a time
-// as there are threads; `watch` is called about ten times a second. An interrupt stops the
+// as there are threads; `watch` is called about fifty times a second. An interrupt stops the
 // children, which save; what they did not begin stays waiting. Children end with their parent,
 // however that ends, so call this from a thread that lives as long as the process.
 void run_jobs(std::vector<Job>& jobs, const Order& order,

@@ -72,7 +72,7 @@ TEST(Stop, EndsEveryLongMethod) {
       {"vi", "random(states=200000,branching=8,actions=8)"},
       {"vi-gauss-seidel", "random(states=200000,branching=8,actions=8)"},
       {"vi-prioritised", "random(states=200000,branching=8,actions=8)"},
-      {"mpi", "random(states=200000,branching=8,actions=8)"},
+      {"modified-pi", "random(states=200000,branching=8,actions=8)"},
       {"lp", "random(states=20000,branching=8)"},
       {"z-power", "benchmark-grid(n=700)"}};
   for (const auto& [method, model] : works) {

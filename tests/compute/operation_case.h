@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "compute/operations.h"
@@ -30,7 +31,7 @@ struct Argument {
 };
 
 struct Case {
-  const char* name;
+  std::string name;
   std::vector<Argument> arguments;
   std::function<Tensor(const Tensors&)> build;
   // Expected values from the arguments (the first axis of row-local ones is the number of rows);

@@ -1,10 +1,14 @@
-// One entry per operation: its value against a plain loop, its gradient against finite differences
-// in double, float against double, and a lone row against many.
+// The examples of the table of operations, and entries that also know what comes out: values
+// against plain loops, gradients against finite differences in double, float against double, few
+// rows and many, threads, and every device that there is.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
+#include "compute/backend.h"
 #include "compute/gradients.h"
+#include "compute/operation.h"
 #include "compute/operation_case.h"
 #include "compute/program.h"
 
@@ -66,8 +70,9 @@ std::vector<Array> draw(const Case& it, int64_t rows, uint64_t seed) {
 
 class Trial {
  public:
-  Trial(const Case& it, Type type, int64_t rows, CompileOptions options = {})
-      : variables_((build(it, built_), built_.graph), type, rows),
+  Trial(const Case& it, Type type, int64_t rows, CompileOptions options = {},
+        Device device = Device::kCpu)
+      : variables_((build(it, built_), built_.graph), type, rows, device),
         program_(built_.graph, variables_, {built_.outputs, {}}, with_rows(options, rows)) {}
 
   double loss(const std::vector<Array>& arguments) {
@@ -112,11 +117,12 @@ void expect_near(const Values& found, const Values& expected, double tolerance,
   }
 }
 
-class Operation : public testing::TestWithParam<Case> {};
+class OperationCase : public testing::TestWithParam<Case> {};
+class OperationWithValue : public OperationCase {};
+class OperationWithGradient : public OperationCase {};
 
-TEST_P(Operation, ValueIsThatOfAPlainLoop) {
+TEST_P(OperationWithValue, IsAPlainLoop) {
   const Case& it = GetParam();
-  if (!it.expected) GTEST_SKIP() << "composed of operations that are tested";
   for (const int64_t rows : {1, 19}) {
     std::vector<Array> arguments = draw(it, rows, 5);
     Trial run(it, Type::kFloat64, rows);
@@ -125,9 +131,8 @@ TEST_P(Operation, ValueIsThatOfAPlainLoop) {
   }
 }
 
-TEST_P(Operation, GradientIsThatOfFiniteDifferences) {
+TEST_P(OperationWithGradient, AgreesWithFiniteDifferences) {
   const Case& it = GetParam();
-  if (!it.differentiable) GTEST_SKIP() << "has no gradient";
   for (const int64_t rows : {1, 18}) {
     std::vector<Array> arguments = draw(it, rows, 11);
     Trial run(it, Type::kFloat64, rows);
@@ -154,16 +159,26 @@ TEST_P(Operation, GradientIsThatOfFiniteDifferences) {
   }
 }
 
-TEST_P(Operation, AllTypesTilesAndThreadsAgree) {
+std::vector<Device> accelerators() {
+  std::vector<Device> usable;
+  try {
+    backend(Device::kCuda);
+    usable.push_back(Device::kCuda);
+  } catch (const UserError&) {
+  }
+  return usable;
+}
+
+TEST_P(OperationCase, AllTypesTilesThreadsAndDevicesAgree) {
   const Case& it = GetParam();
   const int64_t rows = 70;
   const std::vector<Array> arguments = draw(it, rows, 3);
-  Trial reference(it, Type::kFloat64, rows, {.lanes = 64, .simplify = false});
+  Trial reference(it, Type::kFloat64, rows, {.simplify = false, .cpu = {.lanes = 64}});
   reference.loss(arguments);
   ThreadPool three(3), one(1);
-  Trial narrow(it, Type::kFloat32, rows, {.lanes = 16, .parts = 3, .pool = &three});
-  Trial alone(it, Type::kFloat32, rows, {.lanes = 16, .parts = 3, .pool = &one});
-  Trial wide(it, Type::kFloat64, rows, {.lanes = 32});
+  Trial narrow(it, Type::kFloat32, rows, {.cpu = {.lanes = 16, .parts = 3, .pool = &three}});
+  Trial alone(it, Type::kFloat32, rows, {.cpu = {.lanes = 16, .parts = 3, .pool = &one}});
+  Trial wide(it, Type::kFloat64, rows, {.cpu = {.lanes = 32}});
   narrow.loss(arguments);
   alone.loss(arguments);
   wide.loss(arguments);
@@ -177,11 +192,42 @@ TEST_P(Operation, AllTypesTilesAndThreadsAgree) {
     expect_near(narrow.read(name), expected, 2e-4, name + " in float");
     EXPECT_EQ(narrow.read(name), alone.read(name)) << name << " with 3 threads and with 1";
   }
+  for (const Device device : accelerators()) {
+    Trial there(it, Type::kFloat32, rows, {}, device);
+    there.loss(arguments);
+    for (const std::string& name : names) {
+      expect_near(there.read(name), reference.read(name), 2e-4,
+                  name + " on " + device_name(device));
+    }
+  }
 }
 
 // --- The entries ---------------------------------------------------------------------------
 
 const Shape kBatch{kRows, 3, 2};
+
+// The examples of the table: what comes out is not known, but that it agrees with itself.
+std::vector<Case> table_cases() {
+  std::vector<Case> all;
+  for (const Operation& operation : operations()) {
+    for (size_t k = 0; k < operation.examples.size(); ++k) {
+      const Example& example = operation.examples[k];
+      Case it;
+      it.name = std::string(operation.name) + "_example_" + std::to_string(k);
+      std::replace(it.name.begin(), it.name.end(), ' ', '_');
+      for (const Example::Input& input : example.inputs) {
+        const bool shared = !is_row_local(input.shape);
+        it.arguments.push_back({input.shape, input.low, input.high, shared, input.classes});
+      }
+      it.build = [&operation, &example](const Tensors& inputs) {
+        return record(operation.op, inputs, example.ints, example.told);
+      };
+      it.differentiable = operation.gradient != nullptr;
+      all.push_back(std::move(it));
+    }
+  }
+  return all;
+}
 
 Case unary(const char* name, Tensor (*operation)(Tensor), double (*expected)(double),
            double low = -2, double high = 2) {
@@ -433,8 +479,68 @@ std::vector<Case> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Operation, testing::ValuesIn(cases()),
-                         [](const auto& entry) { return std::string(entry.param.name); });
+std::vector<Case> all_cases() {
+  std::vector<Case> all = cases();
+  for (Case& it : table_cases()) all.push_back(std::move(it));
+  return all;
+}
+
+TEST(OperationTable, HasEveryOperationOnce) {
+  std::set<std::string> names;
+  for (const Operation& it : operations()) {
+    EXPECT_TRUE(names.insert(it.name).second) << it.name;
+    EXPECT_EQ(operation(it.op).name, it.name);
+    EXPECT_NE(it.shape, nullptr) << it.name;
+    EXPECT_FALSE(it.constant && it.gradient != nullptr) << it.name;
+    EXPECT_EQ(it.examples.empty(), it.family == Family::kSource) << it.name;
+    for (const Example& example : it.examples) EXPECT_FALSE(example.inputs.empty()) << it.name;
+  }
+  EXPECT_EQ(operations().back().op, Op::kPoolGradient) << "the last of them";
+}
+
+// Some plain loop says what each operation gives, in a value or in a gradient.
+TEST(OperationTable, EveryValueIsKnown) {
+  std::set<Op> known;
+  for (const Case& it : cases()) {
+    if (!it.expected) continue;
+    Built built;
+    build(it, built);
+    for (int32_t id = 0; id < built.graph.size(); ++id) known.insert(built.graph.node(id).op);
+  }
+  for (const Operation& it : operations()) {
+    if (it.family == Family::kSource || it.op == Op::kStopGradient) continue;
+    EXPECT_TRUE(known.contains(it.op)) << it.name;
+  }
+}
+
+TEST(OperationTable, CostsAreThoseOfProducts) {
+  const auto flops = [](Op op, std::vector<Shape> inputs, const Shape& output) {
+    return operation(op).flops(inputs, output);
+  };
+  EXPECT_EQ(flops(Op::kMatmul, {{3, 5}, {5, 4}}, {3, 4}), 2 * 3 * 5 * 4);
+  EXPECT_EQ(flops(Op::kOuter, {{3, 5}, {3, 4}}, {5, 4}), 2 * 3 * 5 * 4);
+  EXPECT_EQ(flops(Op::kBlockMatmul, {{2, 3, 5}}, {2, 3, 4}), 2 * 2 * 3 * 5 * 4);
+  EXPECT_EQ(flops(Op::kConv, {{6, 7, 3}, {3, 3, 3, 2}}, {6, 7, 2}), 2 * 6 * 7 * 9 * 3 * 2);
+  EXPECT_EQ(flops(Op::kConvInput, {{6, 7, 2}, {3, 3, 3, 2}}, {6, 7, 3}), 2 * 6 * 7 * 9 * 3 * 2);
+  EXPECT_EQ(flops(Op::kConvWeight, {{6, 7, 3}, {6, 7, 2}}, {3, 3, 3, 2}), 2 * 6 * 7 * 9 * 3 * 2);
+}
+
+template <typename Chosen>
+std::vector<Case> cases_that(Chosen&& chosen) {
+  std::vector<Case> some = all_cases();
+  std::erase_if(some, [&](const Case& it) { return !chosen(it); });
+  return some;
+}
+const auto kName = [](const auto& entry) { return entry.param.name; };
+
+INSTANTIATE_TEST_SUITE_P(All, OperationCase, testing::ValuesIn(all_cases()), kName);
+INSTANTIATE_TEST_SUITE_P(All, OperationWithValue, testing::ValuesIn(cases_that([](const Case& it) {
+                           return static_cast<bool>(it.expected);
+                         })),
+                         kName);
+INSTANTIATE_TEST_SUITE_P(
+    All, OperationWithGradient,
+    testing::ValuesIn(cases_that([](const Case& it) { return it.differentiable; })), kName);
 
 }  // namespace
 }  // namespace agora::compute

@@ -80,7 +80,7 @@ TEST(Program, GivesTheSameBitsWithAnyNumberOfThreads) {
     ThreadPool pool(own ? threads : 1);
     set_default_threads(threads);  // the program's pool where none is given
     Program program(t.g, variables, {t.outputs, t.updates},
-                    {.rows = 203, .lanes = 16, .pool = own ? &pool : nullptr});
+                    {.rows = 203, .cpu = {.lanes = 16, .pool = own ? &pool : nullptr}});
     program.set("x", drawn(203 * 3, 1));
     std::vector<double> all;
     for (int step = 0; step < 5; ++step) {
@@ -138,7 +138,7 @@ TEST(Program, TileSizesAgree) {
     Training t;
     Variables variables(t.g, Type::kFloat64, 50);
     variables.initialize(3);
-    Program program(t.g, variables, {t.outputs, t.updates}, {.rows = 50, .lanes = lanes});
+    Program program(t.g, variables, {t.outputs, t.updates}, {.rows = 50, .cpu = {.lanes = lanes}});
     program.set("x", drawn(50 * 3, 1));
     program.run();
     results.push_back(variables.get("w"));
@@ -234,7 +234,7 @@ TEST(Program, RunningAllocatesNothing) {
   Variables variables(t.g, Type::kFloat32, 100);
   variables.initialize(3);
   ThreadPool pool(2);
-  Program program(t.g, variables, {t.outputs, t.updates}, {.rows = 100, .pool = &pool});
+  Program program(t.g, variables, {t.outputs, t.updates}, {.rows = 100, .cpu = {.pool = &pool}});
   const std::vector<double> x = drawn(300, 1);
   std::vector<float> found(300);
   program.set("x", x);
@@ -264,7 +264,7 @@ void run_many(int64_t steps) {
   variables.initialize(1);
   ThreadPool pool(1);
   Program program(g, variables, {{{"loss", loss}}, {{w, w - 0.01 * gradients(loss, {w})[0]}}},
-                  {.rows = 4, .pool = &pool});
+                  {.rows = 4, .cpu = {.pool = &pool}});
   const std::vector<double> values = drawn(8, 5);
   program.set("x", values);
   for (int k = 0; k < 100; ++k) program.run();

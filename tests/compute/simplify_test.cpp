@@ -242,10 +242,10 @@ TEST(Fuzz, RandomGraphsMeanTheSameHoweverTheyRun) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     std::vector<double> plain, simple, threads, wide;
     try {
-      plain = evaluate(seed, {.rows = 45, .lanes = 16, .simplify = false, .pool = &one});
-      simple = evaluate(seed, {.rows = 45, .lanes = 16, .pool = &one});
-      threads = evaluate(seed, {.rows = 45, .lanes = 16, .pool = &three});
-      wide = evaluate(seed, {.rows = 45, .lanes = 64, .pool = &three});
+      plain = evaluate(seed, {.rows = 45, .simplify = false, .cpu = {.lanes = 16, .pool = &one}});
+      simple = evaluate(seed, {.rows = 45, .cpu = {.lanes = 16, .pool = &one}});
+      threads = evaluate(seed, {.rows = 45, .cpu = {.lanes = 16, .pool = &three}});
+      wide = evaluate(seed, {.rows = 45, .cpu = {.lanes = 64, .pool = &three}});
     } catch (const std::exception& error) {
       FAIL() << "seed " << seed << ": " << error.what();
     }

@@ -1,7 +1,7 @@
 // Built-in models, "maze(rows=3,cols=3)"; only small ones are made.
 #include "base/error.h"
 #include "fuzz/target.h"
-#include "planning/builtin.h"
+#include "planning/models/builtin.h"
 
 namespace agora::fuzz {
 

@@ -29,7 +29,7 @@ class Function {
     variables_ = std::make_unique<compute::Variables>(graph_, compute::Type::kFloat64);
     variables_->initialize(8);
     program_ = std::make_unique<compute::Program>(
-        graph_, *variables_, compute::Task{.outputs = {{"y", y}}, .updates = {}},
+        graph_, *variables_, compute::Computation{.outputs = {{"y", y}}, .updates = {}},
         compute::CompileOptions{.rows = rows});
   }
   std::vector<double> operator()(const std::vector<double>& x) {

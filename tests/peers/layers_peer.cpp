@@ -88,7 +88,7 @@ void write(const std::filesystem::path& folder, const Layer& layer) {
     variables.set(param.node().name,
                   std::span<const float>(random_values(variables.count(param.node().name), rng)));
   }
-  compute::Task task{.outputs = {{"output", output}}, .updates = {}};
+  compute::Computation task{.outputs = {{"output", output}}, .updates = {}};
   for (size_t i = 0; i < wrt.size(); ++i) {
     task.outputs.push_back({"gradient." + wrt[i].node().name, grads[i]});
   }

@@ -1,4 +1,4 @@
-#include "planning/best_paths.h"
+#include "planning/z/best_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/features.h"
-#include "planning/builtin.h"
+#include "planning/models/builtin.h"
 #include "planning/solver.h"
 
 namespace agora::planning {

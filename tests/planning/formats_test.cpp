@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/rng.h"
 #include "planning/files.h"
-#include "planning/format.h"
+#include "planning/formats/format.h"
 
 namespace agora::planning {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
-#include "planning/learning_run.h"
-#include "planning/learning_update.h"
+#include "planning/learning/learning_run.h"
+#include "planning/learning/learning_update.h"
 
 namespace agora::planning {
 namespace {

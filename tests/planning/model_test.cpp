@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "planning/benchmark_grid.h"
+#include "planning/models/benchmark_walls.h"
 
 namespace agora::planning {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "planning/builtin.h"
-#include "planning/drawing.h"
+#include "planning/model/drawing.h"
+#include "planning/models/builtin.h"
 #include "support/scratch.h"
 
 namespace agora::planning {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "planning/builtin.h"
-#include "planning/model_part.h"
+#include "planning/distributed/model_part.h"
+#include "planning/models/builtin.h"
 
 namespace agora::planning {
 namespace {

@@ -201,11 +201,11 @@ TEST(Solvers, TheDefaultFitsTheModel) {
   endless.discount(0.5);
   const Model cycle = endless.build();
   EXPECT_EQ(default_method(decision_tree()), "z");
-  EXPECT_EQ(default_method(benchmark_grid(8)), "mpi");  // discount .99
+  EXPECT_EQ(default_method(benchmark_grid(8)), "modified-pi");  // discount .99
   EXPECT_EQ(default_method(benchmark_grid(8), {.mu = -1.5}), "z");
   EXPECT_EQ(default_method(slippery_walk(5, 0.1)), "z-variational");
-  EXPECT_EQ(default_method(slippery_walk(5, 0.1), {.discount = 0.9}), "mpi");
-  EXPECT_EQ(default_method(cycle), "mpi");
+  EXPECT_EQ(default_method(slippery_walk(5, 0.1), {.discount = 0.9}), "modified-pi");
+  EXPECT_EQ(default_method(cycle), "modified-pi");
   // V0 = 1 + (V0 + V1) / 4, V1 = V0 / 2.
   EXPECT_NEAR(solve(cycle, "").value[0], 1.6, 1e-6);
   EXPECT_NE(error_of(cycle, "", {.discount = 1.0}).find("discount below 1"), std::string::npos);

@@ -2,7 +2,7 @@
 #include <agora/planning.h>
 
 #include "base/rng.h"
-#include "planning/benchmark_grid.h"
+#include "planning/models/benchmark_walls.h"
 
 namespace agora::planning {
 

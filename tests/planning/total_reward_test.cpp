@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "planning/end_components.h"
+#include "planning/optimum/end_components.h"
 #include "planning/solver.h"
 #include "planning/test_models.h"
 

@@ -14,17 +14,17 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words labels(const Scale& scale, int wanted) {
+Words labels(const AxisScale& scale, int wanted) {
   Words result;
   for (const Tick& tick : ticks(scale, wanted)) result.push_back(tick.label);
   return result;
 }
 
-Scale fixed(double low, double high, bool log = false) {
-  return Scale({.log = log, .low = low, .high = high}, {}, 0);
+AxisScale fixed(double low, double high, bool log = false) {
+  return AxisScale({.log = log, .low = low, .high = high}, {}, 0);
 }
 
-TEST(Scale, TicksAreRound) {
+TEST(AxisScale, TicksAreRound) {
   EXPECT_EQ(labels(fixed(0, 1), 5), (Words{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
   EXPECT_EQ(labels(fixed(-3, 7), 5), (Words{"−2", "0", "2", "4", "6"}));
   EXPECT_EQ(labels(fixed(0, 25e6), 5), (Words{"0", "5M", "10M", "15M", "20M", "25M"}));
@@ -34,11 +34,11 @@ TEST(Scale, TicksAreRound) {
   EXPECT_EQ(labels(fixed(1, 6, true), 5), (Words{"1", "2", "5"}));
 }
 
-TEST(Scale, ConstantAndTinyRangesHaveRoom) {
+TEST(AxisScale, ConstantAndTinyRangesHaveRoom) {
   for (const double value : {0.0, 5.0, -3e200, 1e-320}) {
     Extent extent;
     extent.add(value);
-    const Scale scale({}, extent, 0.05);
+    const AxisScale scale({}, extent, 0.05);
     EXPECT_LT(scale.low(), scale.high());
     EXPECT_NEAR(scale(value), 0.5, 0.51);
     EXPECT_LT(ticks(scale, 6).size(), 20u);

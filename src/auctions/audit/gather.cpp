@@ -69,7 +69,7 @@ std::vector<RegretTest> gather_regret(const Mechanism& mechanism, const Setting&
       Bids truths;
       for (int k = 0; k < count; ++k) truths.add(k, probe.truth(k), m);
       probe.utility(truths, honest);
-      Best best{honest, truths.rows};
+      BestLie best{honest, truths.rows};
       for (size_t s = 0; s < searches.size(); ++s) {
         searches[s](probe, spaces[i], first, i, best);
         for (int k = 0; k < count; ++k) {

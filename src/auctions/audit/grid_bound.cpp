@@ -95,10 +95,7 @@ GridBound grid_bound(const Mechanism& mechanism, const Setting& setting) {
     }
   });
   result.largest_gain = *std::max_element(gains.begin(), gains.end());
-  if (const std::optional<double> slope = mechanism.utility_lipschitz()) {
-    result.upper = result.largest_gain + *slope * result.spacing / 2;
-    result.argument = "the mechanism's own Lipschitz constant";
-  } else if (rising) {
+  if (rising) {
     // Where outcomes jump within a cell, the corners say no more than that payments are bounded.
     const double upper = *std::max_element(uppers.begin(), uppers.end());
     const double dearest = *std::max_element(grid.payments.begin(), grid.payments.end());

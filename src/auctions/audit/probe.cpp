@@ -115,7 +115,7 @@ void Probe::gradient(const Bids& bids, std::vector<double>& utility,
   });
 }
 
-void Best::take(const Bids& bids, const std::vector<double>& utilities) {
+void BestLie::take(const Bids& bids, const std::vector<double>& utilities) {
   const size_t items = bid.size() / utility.size();
   for (size_t k = 0; k < utilities.size(); ++k) {
     const size_t profile = bids.profile[k];

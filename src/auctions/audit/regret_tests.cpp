@@ -13,7 +13,7 @@ constexpr size_t kAllBids = 4096;  // a discrete bid space up to this size is tr
 constexpr size_t kKept = 8;        // seeds that are refined
 
 // True if the space is small enough to try every bid.
-bool try_all(Probe& probe, const BidSpace& space, Best& best) {
+bool try_all(Probe& probe, const BidSpace& space, BestLie& best) {
   if (!space.discrete()) return false;
   const int m = probe.items();
   const std::vector<double> all = all_bids(space, m, kAllBids);
@@ -30,7 +30,7 @@ bool try_all(Probe& probe, const BidSpace& space, Best& best) {
 
 Search thesis_search(const Mechanism& mechanism, const Setting& setting,
                      const AuditOptions& options) {
-  return [&](Probe& probe, const BidSpace& domain, int64_t first, int bidder, Best& best) {
+  return [&](Probe& probe, const BidSpace& domain, int64_t first, int bidder, BestLie& best) {
     if (try_all(probe, domain, best)) return;
     const BidSpace space = options.printed_step ? domain.in_units() : domain;
     Bids starts;
@@ -53,7 +53,7 @@ Search thesis_search(const Mechanism& mechanism, const Setting& setting,
 Search strong_search(const Mechanism& mechanism, const Setting& setting,
                      const AuditOptions& options) {
   const auto maker = std::make_shared<SeedMaker>(mechanism, setting, options);
-  return [&, maker](Probe& probe, const BidSpace& space, int64_t first, int bidder, Best& best) {
+  return [&, maker](Probe& probe, const BidSpace& space, int64_t first, int bidder, BestLie& best) {
     if (try_all(probe, space, best)) return;
     const int m = probe.items();
     const Seeds seeds = maker->seeds(probe, space, first, bidder);

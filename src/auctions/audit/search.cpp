@@ -78,7 +78,7 @@ Bids varied_starts(const Bids& bids, const std::vector<double>& utilities,
 }
 
 void pattern_search(Probe& probe, const BidSpace& space, Bids starts, const Pattern& options,
-                    Best& best) {
+                    BestLie& best) {
   const auto m = static_cast<size_t>(probe.items());
   const size_t count = starts.profile.size();
   const int64_t affordable =
@@ -150,7 +150,7 @@ void pattern_search(Probe& probe, const BidSpace& space, Bids starts, const Patt
 }
 
 Bids adam_search(Probe& probe, const BidSpace& space, Bids starts, const Ascent& options,
-                 Best& best) {
+                 BestLie& best) {
   constexpr double kFirst = 0.9, kSecond = 0.999, kEpsilon = 1e-8;
   constexpr size_t kFewest = 4;  // starts of a profile
   const auto m = static_cast<size_t>(probe.items());

@@ -70,7 +70,7 @@ class Probe {
 };
 
 // The best bid a search has seen in each profile.
-struct Best {
+struct BestLie {
   std::vector<double> utility;  // (profiles)
   std::vector<double> bid;      // (profiles, items)
   void take(const Bids& bids, const std::vector<double>& utilities);
@@ -92,7 +92,7 @@ struct Pattern {
   bool diagonals = false;
 };
 void pattern_search(Probe& probe, const BidSpace& space, Bids starts, const Pattern& options,
-                    Best& best);
+                    BestLie& best);
 
 // Adam ascent of every start; the rate, in scales, falls to `final_share` of itself. Halves the
 // number of starts of a profile now and then, keeping those that gained most. Returns the best
@@ -103,10 +103,11 @@ struct Ascent {
   double final_share = 1.0;
 };
 Bids adam_search(Probe& probe, const BidSpace& space, Bids starts, const Ascent& options,
-                 Best& best);
+                 BestLie& best);
 
 // Improves `best` for one bidder in a group of profiles first, first + 1, ...
-using Search = std::function<void(Probe&, const BidSpace&, int64_t first, int bidder, Best& best)>;
+using Search =
+    std::function<void(Probe&, const BidSpace&, int64_t first, int bidder, BestLie& best)>;
 
 // Runs the searches for every bidder and all profiles, those evaluate() uses, and gathers the gains
 // over the truth after each search. Every search goes on from what the one before found.

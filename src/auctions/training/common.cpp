@@ -15,6 +15,10 @@ namespace {
 
 const std::string kAverage = "average.";
 
+// Every fourth candidate is a far-out bid.
+bool is_far_out(int64_t candidate) { return candidate % 4 == 3; }
+int64_t far_out(int64_t candidates) { return candidates / 4; }
+
 }  // namespace
 
 nn::Adam adam(Graph& graph, double weight_decay) {
@@ -48,20 +52,23 @@ CommonTrainer::CommonTrainer(const MechanismKind& kind, const Setting& setting,
       setting_(setting),
       recipe_(recipe),
       seed_(seed),
-      architecture_(architecture_for(*kind.network, setting, recipe.hidden, recipe.width)) {
+      architecture_(architecture_for(*kind.network, setting, recipe.hidden, recipe.width)),
+      values_(recipe.batch * profile_size()),
+      fetched_(static_cast<size_t>(recipe.batch * profile_size())) {
   sample_.resize(static_cast<size_t>(recipe.samples * profile_size()));
   order_.resize(static_cast<size_t>(recipe.samples));
   if (recipe.samples > 0) setting.sample(seed, kTrainingStream, 0, recipe.samples, sample_.data());
 }
 
-void CommonTrainer::fetch_values(std::vector<float>& values) {
+void CommonTrainer::fetch_values() {
   const int64_t batch = recipe_.batch, size = profile_size();
   if (recipe_.samples == 0) {
-    setting_.sample(seed_, kTrainingStream, iteration_ * batch, batch, values.data());
+    setting_.sample(seed_, kTrainingStream, iteration_ * batch, batch, fetched_.data());
   }
   for (int64_t k = 0; recipe_.samples > 0 && k < batch; ++k) {
-    std::copy_n(sample_.begin() + place(k) * size, size, values.begin() + k * size);
+    std::copy_n(sample_.begin() + place(k) * size, size, fetched_.begin() + k * size);
   }
+  values_.set(std::span<const float>(fetched_));
 }
 
 int64_t CommonTrainer::place(int64_t k) {
@@ -117,44 +124,61 @@ TrainingNumbers CommonTrainer::numbers() {
   return result;
 }
 
-void CommonTrainer::spread(std::span<const float> values, std::vector<float>& profiles) const {
-  const int64_t size = profile_size(), n = setting_.bidders();
-  profiles.resize(values.size() * static_cast<size_t>(n));
-  auto to = profiles.begin();
-  for (auto from = values.begin(); from != values.end(); from += size) {
-    for (int64_t i = 0; i < n; ++i) to = std::copy(from, from + size, to);
+Tensor CommonTrainer::record_search(const Network& network, const AscentPlan& plan) {
+  const int64_t n = setting_.bidders(), m = setting_.items(), batch = recipe_.batch;
+  const int64_t candidates = recipe_.candidates, far = far_out(candidates);
+  const Tensor values = graph_.input("batch", {batch, n, m});
+  const Tensor profiles = gather(values, graph_.index_input("profile", {kRows}));
+  Tensors starts{reshape(graph_.input("reports", {kRows, m}), {kRows, 1, m})};
+  if (candidates > 0) {
+    const Tensor others = gather(reshape(values, {batch * n, m}),
+                                 graph_.index_input("others", {kRows, candidates - far}));
+    const Tensor ends = far > 0 ? graph_.input("far", {kRows, far, m}) : others;
+    for (int64_t k = 0; k < candidates; ++k) {
+      const int64_t before = far_out(k);
+      starts.push_back(is_far_out(k) ? slice(ends, 1, before, before + 1)
+                                     : slice(others, 1, k - before, k - before + 1));
+    }
   }
+  return ascend(network, profiles, graph_.input("own", {kRows, n}), concat(starts, 1), plan);
 }
 
-void CommonTrainer::gather_starts(std::span<const float> values, std::span<const float> reports,
-                                  std::vector<float>& starts) const {
+void CommonTrainer::prepare_search(Program& search) {
+  const int64_t n = setting_.bidders(), rows = recipe_.batch * n;
+  std::vector<int32_t> profile(static_cast<size_t>(rows));
+  std::vector<float> own(static_cast<size_t>(rows * n));
+  for (int64_t row = 0; row < rows; ++row) {
+    profile[static_cast<size_t>(row)] = static_cast<int32_t>(row / n);
+    own[static_cast<size_t>(row * n + row % n)] = 1;
+  }
+  search.bind("batch", values_);
+  search.set("profile", std::span<const int32_t>(profile));
+  search.set("own", std::span<const float>(own));
+}
+
+void CommonTrainer::draw_starts(Program& search) {
+  if (recipe_.candidates == 0) return;
   const int64_t n = setting_.bidders(), m = setting_.items(), rows = recipe_.batch * n;
   const AscentPlan plan = ascent_plan();
   Rng rng(seed_, kCandidateStream, static_cast<uint32_t>(iteration_));
-  starts.clear();
+  others_.clear();
+  far_.clear();
   for (int64_t row = 0; row < rows; ++row) {
-    starts.insert(starts.end(), reports.begin() + row * m, reports.begin() + (row + 1) * m);
     for (int64_t k = 0; k < recipe_.candidates; ++k) {
-      if (k % 4 == 3) {  // far out: an end of the domain, or anywhere in it
-        for (int64_t j = 0; j < m; ++j) {
-          const int64_t cell = row % n * m + j;
-          const double at = std::clamp(2 * rng.uniform() - 0.5, 0.0, 1.0);
-          starts.push_back(
-              static_cast<float>(plan.low[cell] + at * (plan.high[cell] - plan.low[cell])));
-        }
+      if (!is_far_out(k)) {
+        others_.push_back(static_cast<int32_t>((row + n * rng.below(recipe_.batch)) % rows));
         continue;
       }
-      const int64_t other = (row + n * rng.below(recipe_.batch)) % rows;
-      starts.insert(starts.end(), values.begin() + other * m, values.begin() + (other + 1) * m);
+      for (int64_t j = 0; j < m; ++j) {  // an end of the domain, or anywhere in it
+        const int64_t cell = row % n * m + j;
+        const double at = std::clamp(2 * rng.uniform() - 0.5, 0.0, 1.0);
+        far_.push_back(
+            static_cast<float>(plan.low[cell] + at * (plan.high[cell] - plan.low[cell])));
+      }
     }
   }
-}
-
-std::vector<float> CommonTrainer::bidder_marks() const {
-  const auto n = static_cast<int64_t>(setting_.bidders());
-  std::vector<float> marks(static_cast<size_t>(recipe_.batch * n * n));
-  for (int64_t row = 0; row < recipe_.batch * n; ++row) marks[row * n + row % n] = 1;
-  return marks;
+  search.set("others", std::span<const int32_t>(others_));
+  if (!far_.empty()) search.set("far", std::span<const float>(far_));
 }
 
 std::unique_ptr<Mechanism> CommonTrainer::mechanism() const {

@@ -41,19 +41,17 @@ class CommonTrainer : public ResumableTrainer {
 
   double rate() const;  // of this iteration
   AscentPlan ascent_plan() const;
-  // The next batch of values (batch, n, m), fresh or from the fixed sample.
-  void fetch_values(std::vector<float>& values);
+  // The next batch of values_, fresh or from the fixed sample.
+  void fetch_values();
   // Where in the fixed sample entry k of this batch is; every epoch has an order of its own.
   int64_t place(int64_t k);
   void note(double revenue, std::span<const float> regret, double loss);
-  // One row per profile and bidder: values (rows, n, m) and a mark of the bidder (rows, n).
-  void spread(std::span<const float> values, std::vector<float>& profiles) const;
-  std::vector<float> bidder_marks() const;
-  // Where the search for each bidder's lie may start (rows, 1 + candidates, m): its report, what
-  // bidders in its place have as values in other profiles of the batch, and far-out bids.
-  int64_t starts() const { return 1 + recipe_.candidates; }
-  void gather_starts(std::span<const float> values, std::span<const float> reports,
-                     std::vector<float>& starts) const;
+  // The search for lies, a row per profile and bidder, starts from the best of the bidder's report,
+  // what bidders in its place have as values in other profiles of the batch, and far-out bids.
+  // Inputs: "batch" is values_, "reports" (rows, m); the rest is filled by the two below.
+  compute::Tensor record_search(const Network& network, const AscentPlan& plan);
+  void prepare_search(compute::Program& search);
+  void draw_starts(compute::Program& search);  // of this iteration
   int64_t profile_size() const { return int64_t{setting_.bidders()} * setting_.items(); }
 
   // Other tensors than variables, by name; they are saved and restored.
@@ -68,12 +66,16 @@ class CommonTrainer : public ResumableTrainer {
   compute::Graph graph_;
   compute::Tensors weights_;  // of the mechanism
   std::optional<compute::Variables> variables_;
+  compute::DeviceArray values_;  // (batch, n, m): of this iteration
   int64_t iteration_ = 0;
 
  private:
   std::vector<float> sample_;   // (samples, n, m)
   std::vector<int64_t> order_;  // of the sample in the epoch shuffled_
   int64_t shuffled_ = -1;
+  std::vector<float> fetched_;                         // (batch, n, m)
+  std::vector<int32_t> others_;                        // (batch n, candidates that are not far out)
+  std::vector<float> far_;                             // (batch n, those that are, m)
   std::vector<double> sums_ = std::vector<double>(4);  // revenue, regret, loss, iterations
 };
 

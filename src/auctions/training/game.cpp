@@ -14,8 +14,10 @@ class GameTrainer : public CommonTrainer {
  public:
   GameTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
               uint64_t seed)
-      : CommonTrainer(kind, setting, recipe, seed) {
-    const int64_t n = setting.bidders(), m = setting.items();
+      : CommonTrainer(kind, setting, recipe, seed),
+        guesses_(values_.count()),
+        refined_(values_.count()) {
+    const int64_t n = setting.bidders();
     const Auctioneer auctioneer(graph_, architecture_);
     weights_ = graph_.parameters();
     const Misreporter misreporter(graph_, architecture_, setting);
@@ -36,49 +38,47 @@ class GameTrainer : public CommonTrainer {
     const Tensor misreporter_loss = (-gain).named("misreporter's loss");
     const nn::Updates learn =
         optimiser("misreporter_adam", liars, gradients(misreporter_loss, liars));
-    Tensor refined = guesses;
+    Tensor refined;
     if (recipe.refinements > 0) {
       AscentPlan plan = ascent_plan();
       plan.steps = recipe.refinements;
       plan.keep_best = true;
-      refined = ascend(auctioneer, graph_.input("profiles", {kRows, n, m}),
-                       graph_.input("own", {kRows, n}),
-                       graph_.input("starts", {kRows, starts(), m}), plan);
+      refined = record_search(auctioneer, plan);
     }
 
     variables_.emplace(graph_);
     variables_->initialize(seed, kWeightStream);
     const CompileOptions options{.rows = recipe.batch};
-    mislead_.emplace(graph_, *variables_, Task{{{"loss", misreporter_loss}}, learn}, options);
-    guess_.emplace(graph_, *variables_, Task{{{"guesses", guesses}}, {}}, options);
+    mislead_.emplace(graph_, *variables_, Computation{{{"loss", misreporter_loss}}, learn},
+                     options);
+    guess_.emplace(graph_, *variables_, Computation{{{"guesses", guesses}}, {}}, options);
     if (recipe.refinements > 0) {
-      refine_.emplace(graph_, *variables_, Task{{{"reports", refined}}, {}},
+      refine_.emplace(graph_, *variables_, Computation{{{"lies", refined}}, {}},
                       CompileOptions{.rows = recipe.batch * n});
-      refine_->set("own", std::span<const float>(bidder_marks()));
+      prepare_search(*refine_);
+      refine_->bind("reports", guesses_);
+      refine_->bind("lies", refined_);
     }
     descend_.emplace(
         graph_, *variables_,
-        Task{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
+        Computation{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
         options);
+    mislead_->bind("values", values_);
+    guess_->bind("values", values_);
+    guess_->bind("guesses", guesses_);
+    descend_->bind("values", values_);
+    descend_->bind("misreports", refine_ ? refined_ : guesses_);
     for (const Update& update : learn) misreporter_state_.push_back(update.variable.node().name);
-    before_.resize(misreporter_state_.size());
+    before_.emplace(*variables_, misreporter_state_);
     regret_.resize(static_cast<size_t>(n));
-    values_.resize(static_cast<size_t>(recipe.batch * n * m));
-    reports_.resize(values_.size());
   }
 
   void advance(int64_t iterations) override {
     for (int64_t k = 0; k < iterations; ++k) {
-      for (size_t v = 0; v < misreporter_state_.size(); ++v) {
-        before_[v] = variables_->get(misreporter_state_[v]);
-      }
       try {
-        iterate();
-      } catch (...) {  // the misreporter has moved, the auctioneer has not
-        for (size_t v = 0; v < misreporter_state_.size(); ++v) {
-          variables_->set(misreporter_state_[v], std::span<const double>(before_[v]));
-        }
-        throw;
+        attempt(Check::kNothing);
+      } catch (const NotFinite&) {
+        attempt(Check::kFinite);  // fails again, and says where it begins
       }
     }
   }
@@ -89,28 +89,33 @@ class GameTrainer : public CommonTrainer {
   }
 
  private:
-  void iterate() {
+  // `check` is for all steps of the misreporter but the last.
+  void attempt(Check check) {
+    before_->take();
+    try {
+      iterate(check);
+    } catch (...) {  // the misreporter has moved, the auctioneer has not
+      before_->restore();
+      throw;
+    }
+  }
+
+  // Values go to the device at the start and three numbers come back at the end.
+  void iterate(Check check) {
     if (recipe_.restart_every > 0 && iteration_ > 0 && iteration_ < recipe_.restart_until &&
         iteration_ % recipe_.restart_every == 0) {
       restart_misreporter();
     }
-    fetch_values(values_);
-    mislead_->set("values", std::span<const float>(values_));
+    fetch_values();
     mislead_->set("rate", recipe_.misreporter_rate);
-    for (int step = 0; step < recipe_.misreport_steps; ++step) mislead_->run();
-    guess_->set("values", std::span<const float>(values_));
-    guess_->run();
-    guess_->read("guesses", std::span<float>(reports_));
-    if (refine_) {
-      spread(values_, profiles_);
-      refine_->set("profiles", std::span<const float>(profiles_));
-      gather_starts(values_, reports_, starts_);
-      refine_->set("starts", std::span<const float>(starts_));
-      refine_->run();
-      refine_->read("reports", std::span<float>(reports_));
+    for (int step = 1; step <= recipe_.misreport_steps; ++step) {
+      mislead_->run(step < recipe_.misreport_steps ? check : Check::kFinite);
     }
-    descend_->set("values", std::span<const float>(values_));
-    descend_->set("misreports", std::span<const float>(reports_));
+    guess_->run();
+    if (refine_) {
+      draw_starts(*refine_);
+      refine_->run();
+    }
     descend_->set("rate", rate());
     descend_->run();
     descend_->read("regret", std::span<float>(regret_));
@@ -127,10 +132,11 @@ class GameTrainer : public CommonTrainer {
     }
   }
 
+  DeviceArray guesses_, refined_;  // (batch, n, m)
   std::optional<Program> mislead_, guess_, refine_, descend_;
   std::vector<std::string> misreporter_state_;
-  std::vector<std::vector<double>> before_;  // of the misreporter, at the start of the iteration
-  std::vector<float> values_, reports_, profiles_, starts_, regret_;
+  std::optional<Snapshot> before_;  // of the misreporter, at the start of the iteration
+  std::vector<float> regret_;
 };
 
 }  // namespace

@@ -17,7 +17,9 @@ class LagrangianTrainer : public CommonTrainer {
                     uint64_t seed)
       : CommonTrainer(kind, setting, recipe, seed),
         multipliers_(static_cast<size_t>(setting.bidders()), recipe.multiplier),
-        penalty_{recipe.penalty} {
+        penalty_{recipe.penalty},
+        reports_(values_.count()),
+        lies_(values_.count()) {
     const int64_t n = setting.bidders(), m = setting.items();
     const Network network = kind.network->record(graph_, architecture_);
     weights_ = graph_.parameters();
@@ -32,21 +34,22 @@ class LagrangianTrainer : public CommonTrainer {
         adam(graph_, recipe.weight_decay)("adam", weights_, gradients(loss, weights_));
     average_weights(graph_, weights_, recipe.averaging, updates);
 
-    const Tensor reports =
-        ascend(network, graph_.input("profiles", {kRows, n, m}), graph_.input("own", {kRows, n}),
-               graph_.input("starts", {kRows, starts(), m}), ascent_plan());
+    const Tensor lies = record_search(network, ascent_plan());
     variables_.emplace(graph_);
     variables_->initialize(seed, kWeightStream);
-    climb_.emplace(graph_, *variables_, Task{{{"reports", reports}}, {}},
+    climb_.emplace(graph_, *variables_, Computation{{{"lies", lies}}, {}},
                    CompileOptions{.rows = recipe.batch * n});
     descend_.emplace(
         graph_, *variables_,
-        Task{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
+        Computation{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},
         CompileOptions{.rows = recipe.batch});
-    climb_->set("own", std::span<const float>(bidder_marks()));
+    prepare_search(*climb_);
+    climb_->bind("reports", reports_);
+    climb_->bind("lies", lies_);
+    descend_->bind("values", values_);
+    descend_->bind("misreports", lies_);
     regret_.resize(static_cast<size_t>(n));
-    values_.resize(static_cast<size_t>(recipe.batch * n * m));
-    reports_.resize(values_.size());
+    host_.resize(static_cast<size_t>(values_.count()));
     if (recipe.samples > 0) {
       remembered_.resize(static_cast<size_t>(recipe.samples * n * m));
       setting.sample(seed, kMisreportStream, 0, recipe.samples, remembered_.data());
@@ -63,17 +66,10 @@ class LagrangianTrainer : public CommonTrainer {
 
  private:
   void iterate() {
-    fetch_values(values_);
+    fetch_values();
     fetch_reports();
-    spread(values_, profiles_);
-    climb_->set("profiles", std::span<const float>(profiles_));
-    gather_starts(values_, reports_, starts_);
-    climb_->set("starts", std::span<const float>(starts_));
+    draw_starts(*climb_);
     climb_->run();
-    climb_->read("reports", std::span<float>(reports_));
-
-    descend_->set("values", std::span<const float>(values_));
-    descend_->set("misreports", std::span<const float>(reports_));
     descend_->set("multipliers", std::span<const double>(multipliers_));
     descend_->set("penalty", penalty_[0]);
     descend_->set("rate", rate());
@@ -93,17 +89,20 @@ class LagrangianTrainer : public CommonTrainer {
   void fetch_reports() {
     const int64_t batch = recipe_.batch, size = profile_size();
     if (recipe_.samples == 0) {
-      setting_.sample(seed_, kMisreportStream, iteration_ * batch, batch, reports_.data());
+      setting_.sample(seed_, kMisreportStream, iteration_ * batch, batch, host_.data());
     }
     for (int64_t k = 0; recipe_.samples > 0 && k < batch; ++k) {
-      std::copy_n(remembered_.begin() + place(k) * size, size, reports_.begin() + k * size);
+      std::copy_n(remembered_.begin() + place(k) * size, size, host_.begin() + k * size);
     }
+    reports_.set(std::span<const float>(host_));
   }
 
   void remember_reports() {
+    if (recipe_.samples == 0) return;
     const int64_t size = profile_size();
-    for (int64_t k = 0; recipe_.samples > 0 && k < recipe_.batch; ++k) {
-      std::copy_n(reports_.begin() + k * size, size, remembered_.begin() + place(k) * size);
+    lies_.read(std::span<float>(host_));
+    for (int64_t k = 0; k < recipe_.batch; ++k) {
+      std::copy_n(host_.begin() + k * size, size, remembered_.begin() + place(k) * size);
     }
   }
 
@@ -116,8 +115,9 @@ class LagrangianTrainer : public CommonTrainer {
   }
 
   std::vector<double> multipliers_, penalty_;
+  DeviceArray reports_, lies_;  // (batch, n, m): where the search starts and where it ends
   std::optional<Program> climb_, descend_;
-  std::vector<float> values_, reports_, profiles_, starts_, regret_;
+  std::vector<float> host_, regret_;
   std::vector<float> remembered_;  // (samples, n, m)
 };
 

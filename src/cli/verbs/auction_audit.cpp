@@ -57,6 +57,7 @@ Verb entry_auction_audit() {
   return {.name = "auction audit",
           .summary = "Search a mechanism for lies that pay, losses and unfairness",
           .example = "agora auction audit second-price --setting 2x2 --regret-profiles 100",
+          .takes_device = true,
           .declare = [](CLI::App& app) {
             auto options = std::make_shared<auctions::AuditOptions>();
             auto argument = std::make_shared<std::string>();

@@ -7,6 +7,7 @@ Verb entry_auction_eval() {
   return {.name = "auction eval",
           .summary = "Revenue and welfare of a mechanism, with regret where asked",
           .example = "agora auction eval vcg --setting \"3x2 exponential(1)\" --json",
+          .takes_device = true,
           .declare = [](CLI::App& app) {
             auto options = std::make_shared<auctions::AuditOptions>();
             auto argument = std::make_shared<std::string>();

@@ -9,6 +9,7 @@ Verb entry_auction_reduce() {
   return {.name = "auction reduce",
           .summary = "Turn a one-bidder mechanism into an exactly truthful menu",
           .example = "agora auction reduce bundle --setting 1x2 --out menu.json",
+          .takes_device = true,
           .declare = [](CLI::App& app) {
             auto options = std::make_shared<auctions::ReductionOptions>();
             auto argument = std::make_shared<std::string>();

@@ -22,6 +22,7 @@ Verb entry_auction_run() {
       .name = "auction run",
       .summary = "Run a mechanism on real bids: who gets what and pays how much",
       .example = "agora auction run second-price --setting 3x2 --draw 1000 --out outcome.csv",
+      .takes_device = true,
       .declare = [](CLI::App& app) {
         auto options = std::make_shared<Options>();
         auto market = declare_market(app);

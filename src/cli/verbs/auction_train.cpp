@@ -193,6 +193,7 @@ Verb entry_auction_train() {
       .example =
           "agora auction train regretnet --setting 1x2 --iterations 200 --regret-profiles 20 "
           "--run runs/regretnet-1x2",
+      .takes_device = true,
       .outputs = {"out"},
       .declare = [](CLI::App& app) {
         auto settings = std::make_shared<Settings>();

@@ -3,8 +3,8 @@
 
 #include "auctions/mechanism.h"
 #include "cli/verb.h"
-#include "planning/builtin.h"
-#include "planning/format.h"
+#include "planning/formats/format.h"
+#include "planning/models/builtin.h"
 #include "planning/solver.h"
 #include "reproduce/experiment.h"
 

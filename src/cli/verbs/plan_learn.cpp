@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "cli/plan_model.h"
 #include "cli/verb.h"
-#include "planning/learning_run.h"
+#include "planning/learning/learning_run.h"
 #include "report/html.h"
 #include "report/run_metrics.h"
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/verb.h"
-#include "planning/builtin.h"
-#include "planning/format.h"
+#include "planning/formats/format.h"
+#include "planning/models/builtin.h"
 #include "planning/solver.h"
 
 namespace agora::cli {

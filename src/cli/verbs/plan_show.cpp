@@ -4,7 +4,7 @@
 #include "cli/plan_model.h"
 #include "cli/plan_solving.h"
 #include "cli/verb.h"
-#include "planning/drawing.h"
+#include "planning/model/drawing.h"
 
 namespace agora::cli {
 namespace {

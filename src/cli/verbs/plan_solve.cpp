@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/signals.h"
+#include "cli/plan_answer.h"
 #include "cli/plan_model.h"
 #include "cli/plan_solving.h"
 #include "cli/verb.h"
@@ -28,91 +29,10 @@ struct Outputs {
   std::string table, picture, report;
 };
 
-std::string method_words(const Solution& solution) {
-  if (solution.log_z.empty()) {
-    return fmt::format("{} (discount {})", solution.method, solution.discount);
-  }
-  return fmt::format("{} (beta {}, mu {:.6g})", solution.method, solution.beta, solution.mu);
-}
-
-nlohmann::ordered_json as_json(const std::string& source, const Model& model,
-                               const Solution& solution) {
-  const bool z = !solution.log_z.empty();
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
-  };
-  nlohmann::ordered_json result{{"model", source},
-                                {"method", solution.method},
-                                {"states", model.states()},
-                                {"beta", z ? number(solution.beta) : nullptr},
-                                {"mu", z ? number(solution.mu) : nullptr},
-                                {"start", describe_start(model)},
-                                {"value", number(start_value(model, solution))},
-                                {"log_z", z ? number(start_log_z(model, solution)) : nullptr},
-                                {"residual", number(solution.residual)},
-                                {"sweeps", solution.sweeps},
-                                {"seconds", solution.seconds},
-                                {"action", nullptr},
-                                {"policy", nullptr}};
-  if (z && std::isinf(solution.beta)) result["beta"] = "inf";
-  const State start = model.start()[0].state;
-  if (model.start().size() > 1 || model.terminal(start) || solution.policy.empty()) return result;
-  if (const Action best = solution.policy.best(start); best != planning::kNone) {
-    result["action"] = model.action_name(best);
-  }
-  result["policy"] = nlohmann::ordered_json::array();
-  for (Action a = 0; a < model.actions(); ++a) {
-    result["policy"].push_back(number(solution.policy(start, a)));
-  }
-  return result;
-}
-
 std::vector<std::string> action_names(const Model& model) {
   std::vector<std::string> names;
   for (Action a = 0; a < model.actions(); ++a) names.push_back(model.action_name(a));
   return names;
-}
-
-std::string policy_words(const Model& model, const Solution& solution, State s) {
-  std::string words;
-  for (Action a = 0; a < model.actions(); ++a) {
-    if (!model.has(s, a)) continue;
-    words += fmt::format("{}{} {:.4g}", words.empty() ? "" : ", ", model.action_name(a),
-                         solution.policy(s, a));
-  }
-  return words;
-}
-
-std::vector<report::Fact> facts(const std::string& source, const Model& model,
-                                const Solution& solution) {
-  std::vector<report::Fact> all{{"model", fmt::format("{}: {}", source, describe(model))},
-                                {"method", method_words(solution)},
-                                {"start", describe_start(model)},
-                                {"value", fmt::format("{:.10g}", start_value(model, solution))}};
-  if (!solution.log_z.empty()) {
-    all.push_back({"log Z", fmt::format("{:.10g}", start_log_z(model, solution))});
-  }
-  if (!solution.policy_value.empty()) {
-    double really = 0;
-    for (const auto& [s, p] : model.start()) {
-      really += p * solution.policy_value[static_cast<size_t>(s)];
-    }
-    all.push_back({"policy earns", fmt::format("{:.10g}", really)});
-  }
-  const State start = model.start()[0].state;
-  if (model.start().size() == 1 && !model.terminal(start) && !solution.policy.empty()) {
-    if (const Action best = solution.policy.best(start); best != planning::kNone) {
-      all.push_back({"action", model.action_name(best)});
-      all.push_back({"policy", policy_words(model, solution, start)});
-    }
-  }
-  all.push_back({"residual", std::isfinite(solution.bound)
-                                 ? fmt::format("{:.2g} (error at most {:.2g})", solution.residual,
-                                               solution.bound)
-                                 : fmt::format("{:.2g} (error unknown)", solution.residual)});
-  all.push_back({"sweeps", std::to_string(solution.sweeps)});
-  all.push_back({"time", duration_text(solution.seconds)});
-  return all;
 }
 
 CsvRow table_head(const std::vector<std::string>& actions) {
@@ -175,7 +95,7 @@ void write_picture(const report::GridPicture& picture, const std::string& file) 
 report::Page page(const std::string& source, const Common& common, const Model& model,
                   const Solution& solution) {
   report::Page page{.title = "Plan for " + source,
-                    .summary = {report::Facts{facts(source, model, solution)},
+                    .summary = {report::Facts{plan_answer(source, model, solution).facts()},
                                 report::Code{common.command, "Command"}}};
   if (!model.grid().empty()) {
     report::GridPicture picture = report::grid_policy(model, solution, "Policy and values");
@@ -202,7 +122,12 @@ report::Page page(const std::string& source, const Common& common, const Model& 
   return page;
 }
 
-// The facts of a solution that several processes share; the first prints them.
+void print(const PlanAnswer& answer, const Common& common) {
+  if (common.json) return print_json(answer.json());
+  for (const auto& [name, value] : answer.facts()) fmt::print("{:<13} {}\n", name, value);
+}
+
+// By several processes, of which the first prints.
 void run_shared(const ModelOptions& source, const SolveChoice& choice, const Outputs& outputs,
                 const Common& common) {
   planning::join_processes();
@@ -211,52 +136,7 @@ void run_shared(const ModelOptions& source, const SolveChoice& choice, const Out
   }
   const planning::DistributedSolution shared = choice.run_shared(source.source, source.load);
   if (!outputs.table.empty()) write_shared_table(shared, outputs.table);
-  const Solution& solution = shared.solution;
-  const auto best = std::max_element(shared.policy.begin(), shared.policy.end());
-  const std::string action =
-      shared.policy.empty() ? ""
-                            : shared.actions[static_cast<size_t>(best - shared.policy.begin())];
-  if (common.json) {
-    nlohmann::ordered_json policy = nlohmann::ordered_json::array();
-    for (const double p : shared.policy) policy.push_back(std::max(p, 0.0));
-    return print_json(
-        {{"model", source.source},
-         {"method", solution.method},
-         {"states", shared.part.total},
-         {"beta", solution.beta},
-         {"mu", solution.mu},
-         {"start", shared.start},
-         {"value", shared.value},
-         {"log_z", shared.log_z},
-         {"residual", solution.residual},
-         {"sweeps", solution.sweeps},
-         {"seconds", solution.seconds},
-         {"action", action.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(action)},
-         {"policy", shared.policy.empty() ? nlohmann::ordered_json() : policy},
-         {"ranks", shared.ranks},
-         {"solver", shared.solver}});
-  }
-  std::string policy;
-  for (size_t a = 0; a < shared.policy.size(); ++a) {
-    if (shared.policy[a] < 0.0) continue;
-    policy +=
-        fmt::format("{}{} {:.4g}", policy.empty() ? "" : ", ", shared.actions[a], shared.policy[a]);
-  }
-  std::vector<report::Fact> all{
-      {"model", fmt::format("{}: {} states", source.source, shared.part.total)},
-      {"method",
-       fmt::format("{} (beta {}, mu {:.6g})", solution.method, solution.beta, solution.mu)},
-      {"ranks", std::to_string(shared.ranks)},
-      {"solver", shared.solver},
-      {"start", shared.start},
-      {"value", fmt::format("{:.10g}", shared.value)},
-      {"log Z", fmt::format("{:.10g}", shared.log_z)}};
-  if (!action.empty()) all.insert(all.end(), {{"action", action}, {"policy", policy}});
-  all.push_back({"residual",
-                 fmt::format("{:.2g} (error at most {:.2g})", solution.residual, solution.bound)});
-  all.push_back({"iterations", std::to_string(solution.sweeps)});
-  all.push_back({"time", duration_text(solution.seconds)});
-  for (const auto& [name, value] : all) fmt::print("{:<13} {}\n", name, value);
+  print(plan_answer(source.source, shared), common);
 }
 
 void run(const ModelOptions& source, const SolveChoice& choice, const Outputs& outputs,
@@ -282,10 +162,7 @@ void run(const ModelOptions& source, const SolveChoice& choice, const Outputs& o
   if (!outputs.report.empty()) {
     report::write_html(outputs.report, page(source.source, common, model, solution));
   }
-  if (common.json) return print_json(as_json(source.source, model, solution));
-  for (const auto& [name, value] : facts(source.source, model, solution)) {
-    fmt::print("{:<13} {}\n", name, value);
-  }
+  print(plan_answer(source.source, model, solution), common);
 }
 
 }  // namespace

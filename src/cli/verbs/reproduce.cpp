@@ -214,6 +214,7 @@ Verb entry_reproduce() {
       .name = "reproduce",
       .summary = "Regenerate the thesis's tables and figures beside the printed values",
       .example = "agora reproduce ch1-optimal-auction --scale quick",
+      .takes_device = true,
       .declare = [](CLI::App& app) {
         auto options = std::make_shared<Options>();
         app.add_option("what", options->what, "list, all, chapter N, or names of experiments");

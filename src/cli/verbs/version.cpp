@@ -4,7 +4,7 @@
 #include "base/features.h"
 #include "cli/verb.h"
 #include "compute/device.h"
-#include "planning/distributed.h"
+#include "planning/distributed/distributed.h"
 
 namespace agora::cli {
 namespace {

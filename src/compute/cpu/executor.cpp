@@ -1,4 +1,4 @@
-#include "compute/executor.h"
+#include "compute/cpu/executor.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +10,7 @@
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/shared_part.h"
 #include "compute/cpu/tile_steps.h"
+#include "compute/memory_block.h"
 
 namespace agora::compute::cpu {
 namespace {
@@ -30,11 +31,12 @@ class CpuExecutor final : public Executor {
  public:
   CpuExecutor(const Plan& plan, Variables& variables, const ExecutorOptions& options)
       : plan_(plan), variables_(variables), capacity_(options.rows) {
-    given_pool_ = options.pool;
-    lanes_ = options.lanes > 0 ? options.lanes : choose_lanes(plan, capacity_, sizeof(Real));
+    given_pool_ = options.cpu.pool;
+    lanes_ =
+        options.cpu.lanes > 0 ? options.cpu.lanes : choose_lanes(plan, capacity_, sizeof(Real));
     CHECK(lanes_ % kLaneStep == 0, "{} lanes", lanes_);
     tiles_ = (capacity_ + lanes_ - 1) / lanes_;
-    parts_ = std::min(tiles_, options.parts > 0 ? options.parts : kMaxParts);
+    parts_ = std::min(tiles_, options.cpu.parts > 0 ? options.cpu.parts : kMaxParts);
     allocate();
     for (const Phase& phase : plan.phases) {
       CompiledPhase it;
@@ -60,6 +62,17 @@ class CpuExecutor final : public Executor {
     } else {
       assign(input, values);
     }
+  }
+
+  void bind_input(size_t input, const DeviceArray& array) override {
+    if (is_row_local(plan_.inputs[input].shape)) {
+      host_inputs_[input].values = array.as<Real>();
+    } else {
+      copied_.emplace_back(input, array.as<Real>());
+    }
+  }
+  void bind_output(size_t output, DeviceArray& array) override {
+    outputs_[output] = array.as<Real>();
   }
 
   void run(int64_t rows) override { execute(rows, nullptr); }
@@ -90,7 +103,6 @@ class CpuExecutor final : public Executor {
   void read(size_t output, std::span<float> values) const override { give(output, values); }
   void read(size_t output, std::span<double> values) const override { give(output, values); }
 
-  int64_t lanes() const override { return lanes_; }
   int64_t memory_bytes() const override {
     int64_t bytes = shared_.bytes() + kept_.bytes() + partial_.bytes();
     for (const MemoryBlock& it : input_memory_) bytes += it.bytes();
@@ -157,6 +169,7 @@ class CpuExecutor final : public Executor {
       const bool rows = is_row_local(it.shape);
       output_memory_.emplace_back(rows ? feature_count(it.shape) * capacity_ * width : 0,
                                   "outputs");
+      outputs_.push_back(output_memory_.back().template as<Real>());
     }
     for (const PlannedVariable& it : plan_.variables) entry_.push_back(variables_.find(it.name));
     current_.resize(entry_.size());
@@ -230,9 +243,8 @@ class CpuExecutor final : public Executor {
 
   template <typename To>
   void give(size_t output, std::span<To> values) const {
-    const Real* const from = is_row_local(plan_.outputs[output].shape)
-                                 ? output_memory_[output].template as<Real>()
-                                 : shared_output(output);
+    const Real* const from =
+        is_row_local(plan_.outputs[output].shape) ? outputs_[output] : shared_output(output);
     std::transform(from, from + values.size(), values.begin(),
                    [](Real value) { return static_cast<To>(value); });
   }
@@ -265,6 +277,10 @@ class CpuExecutor final : public Executor {
     for (size_t k = 0; k < entry_.size(); ++k) {
       current_[k] = variables_.entry(entry_[k]).current.template as<Real>();
       next_[k] = variables_.entry(entry_[k]).next.template as<Real>();
+    }
+    for (const auto& [input, values] : copied_) {
+      const PlannedInput& it = plan_.inputs[input];
+      std::copy_n(values, feature_count(it.shape), shared_.as<Real>() + it.offset);
     }
     if (plan_.inverse_rows >= 0) {
       shared_.as<Real>()[plan_.inverse_rows] = Real(1) / static_cast<Real>(rows);
@@ -368,8 +384,7 @@ class CpuExecutor final : public Executor {
         }
         case StepKind::kStoreRows: {
           const size_t index = static_cast<size_t>(step.index);
-          Real* const host =
-              step.variable ? next_[index] : output_memory_[index].template as<Real>();
+          Real* const host = step.variable ? next_[index] : outputs_[index];
           store_rows(context.at(step.place), step.offsets, lanes_, context, host);
           break;
         }
@@ -418,7 +433,9 @@ class CpuExecutor final : public Executor {
   MemoryBlock shared_, kept_, partial_;
   std::vector<MemoryBlock> input_memory_, output_memory_;
   std::vector<HostRows<Real>> host_inputs_;
-  std::vector<int64_t> entry_;  // of each planned variable in Variables
+  std::vector<std::pair<size_t, const Real*>> copied_;  // shared inputs that are bound
+  std::vector<Real*> outputs_;                          // row-local ones
+  std::vector<int64_t> entry_;                          // of each planned variable in Variables
   std::vector<Real*> current_, next_;
   std::vector<CompiledPhase> phases_;
   std::unique_ptr<Worker[]> workers_;

@@ -10,7 +10,7 @@ namespace agora::compute::cpu {
 
 template <typename Real>
 SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
-  constexpr int64_t kPiece = 8;          // chunks of a group that one task takes
+  constexpr int64_t kPiece = 8;          // chunks of a group that one piece takes
   constexpr int64_t kWorthThreads = 16;  // chunks of a wave
   std::map<int32_t, size_t> ready;       // the wave after which a buffer is written
   std::vector<int64_t> chunks;
@@ -28,27 +28,27 @@ SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
       waves_.resize(wave + 1);
       chunks.resize(wave + 1);
     }
-    std::vector<Task>& tasks = waves_[wave].tasks;
+    std::vector<Piece>& pieces = waves_[wave].pieces;
     if (step.kind == StepKind::kElementwise) {
       groups_.push_back(std::make_unique<Group<Real>>(plan, step, 1));
       const int64_t count = groups_.back()->chunks();
       for (int64_t begin = 0; begin < count; begin += kPiece) {
-        Task task;
-        task.group = groups_.back().get();
-        task.begin = begin;
-        task.end = std::min(count, begin + kPiece);
-        tasks.push_back(task);
+        Piece piece;
+        piece.group = groups_.back().get();
+        piece.begin = begin;
+        piece.end = std::min(count, begin + kPiece);
+        pieces.push_back(piece);
       }
       chunks[wave] += count;
     } else {
       CHECK(step.kind == StepKind::kOperation, "a row step in the shared part");
       operations_.push_back(make_operation<Real>(plan, step, 1));
-      Task task;
-      task.operation = operations_.back().get();
-      task.node = step.node;
-      task.result = place_of(plan, step.outputs[0], 1);
-      task.count = step.outputs[0].dense() ? step.outputs[0].count() : 0;
-      tasks.push_back(task);
+      Piece piece;
+      piece.operation = operations_.back().get();
+      piece.node = step.node;
+      piece.result = place_of(plan, step.outputs[0], 1);
+      piece.count = step.outputs[0].dense() ? step.outputs[0].count() : 0;
+      pieces.push_back(piece);
       chunks[wave] += (step.outputs[0].count() + kChunk - 1) / kChunk;
     }
   }
@@ -56,29 +56,29 @@ SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
 }
 
 template <typename Real>
-void SharedPart<Real>::run_task(const Task& task, Context<Real> context) const {
+void SharedPart<Real>::run_piece(const Piece& piece, Context<Real> context) const {
   alignas(64) Real registers[kRegisters * kChunk];
   context.registers = registers;
-  if (task.group != nullptr) {
-    task.group->run(context, task.begin, task.end);
+  if (piece.group != nullptr) {
+    piece.group->run(context, piece.begin, piece.end);
     return;
   }
-  task.operation->run(context);
+  piece.operation->run(context);
   if (context.non_finite == nullptr || *context.non_finite >= 0) return;
-  const Real* const values = context.at(task.result);
+  const Real* const values = context.at(piece.result);
   const bool finite =
-      std::all_of(values, values + task.count, [](Real value) { return std::isfinite(value); });
-  if (!finite) *context.non_finite = task.node;
+      std::all_of(values, values + piece.count, [](Real value) { return std::isfinite(value); });
+  if (!finite) *context.non_finite = piece.node;
 }
 
 template <typename Real>
 void SharedPart<Real>::run(Context<Real> context, ThreadPool& pool) const {
   for (const Wave& wave : waves_) {
     if (wave.parallel && context.non_finite == nullptr) {
-      pool.run(static_cast<int64_t>(wave.tasks.size()),
-               [&](int64_t k) { run_task(wave.tasks[static_cast<size_t>(k)], context); });
+      pool.run(static_cast<int64_t>(wave.pieces.size()),
+               [&](int64_t k) { run_piece(wave.pieces[static_cast<size_t>(k)], context); });
     } else {
-      for (const Task& task : wave.tasks) run_task(task, context);
+      for (const Piece& piece : wave.pieces) run_piece(piece, context);
     }
   }
 }

@@ -17,7 +17,7 @@ class SharedPart {
   void run(Context<Real> context, ThreadPool& pool) const;
 
  private:
-  struct Task {
+  struct Piece {
     const Group<Real>* group = nullptr;
     const Runnable<Real>* operation = nullptr;
     int64_t begin = 0, end = 0;  // chunks of a group
@@ -26,10 +26,10 @@ class SharedPart {
     int64_t count = 0;
   };
   struct Wave {
-    std::vector<Task> tasks{};
+    std::vector<Piece> pieces{};
     bool parallel = false;
   };
-  void run_task(const Task& task, Context<Real> context) const;
+  void run_piece(const Piece& piece, Context<Real> context) const;
 
   std::vector<std::unique_ptr<Group<Real>>> groups_;
   std::vector<std::unique_ptr<Runnable<Real>>> operations_;

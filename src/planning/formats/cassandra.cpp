@@ -1,5 +1,5 @@
-#include "planning/cassandra_parser.h"
-#include "planning/format.h"
+#include "planning/formats/cassandra_parser.h"
+#include "planning/formats/format.h"
 
 namespace agora::planning {
 

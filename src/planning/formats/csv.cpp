@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "planning/csv_transitions.h"
-#include "planning/format.h"
-#include "planning/text.h"
+#include "planning/formats/csv_transitions.h"
+#include "planning/formats/format.h"
+#include "planning/model/text.h"
 
 namespace agora::planning {
 namespace {

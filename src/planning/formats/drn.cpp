@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "planning/drn_parser.h"
-#include "planning/format.h"
+#include "planning/formats/drn_parser.h"
+#include "planning/formats/format.h"
 
 namespace agora::planning {
 namespace {

@@ -1,6 +1,6 @@
-#include "planning/format.h"
-#include "planning/grid_model.h"
-#include "planning/map_rows.h"
+#include "planning/formats/format.h"
+#include "planning/formats/map_rows.h"
+#include "planning/model/grid_model.h"
 
 namespace agora::planning {
 namespace {

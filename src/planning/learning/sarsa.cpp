@@ -1,4 +1,4 @@
-#include "planning/learner.h"
+#include "planning/learning/learner.h"
 
 namespace agora::planning {
 

@@ -1,8 +1,6 @@
-#include "planning/maze.h"
-
 #include "base/error.h"
-#include "planning/builtin.h"
-#include "planning/grid_model.h"
+#include "planning/models/grid_builtin.h"
+#include "planning/models/random_maze.h"
 
 namespace agora::planning {
 namespace {
@@ -26,26 +24,17 @@ GridRules rules(const Arguments& given) {
 }  // namespace
 
 BuiltIn entry_maze() {
-  return {.name = "maze",
-          .summary = "a random maze from the upper left to the lower right corner",
-          .parameters = {{"rows", 21, 3, 30001, true, "odd"},
-                         {"cols", 21, 3, 30001, true, "odd"},
-                         {"seed", 1, 0, 0x1p53, true, "of the walls"},
-                         {"loops", 0, 0, 1, false, "share of the other walls that fall too"},
-                         {"slip", 0, 0, 1, false, "probability of a perpendicular move"},
-                         {"step", -1, -1e6, 1e6, false, "reward of a step"},
-                         {"goal", 0, -1e6, 1e6, false, "terminal reward of the goal"}},
-          .make =
-              [](const Arguments& given) {
-                GridStrip whole = strip(given, 0, 1);
-                return grid_model(whole.rows, whole.cols, std::move(whole.cells), rules(given));
-              },
-          .make_part =
-              [](const Arguments& given, int part, int parts) {
-                ModelPart made = grid_part(strip(given, part, parts), rules(given));
-                made.start = {{0, 1.0}};
-                return made;
-              }};
+  return with_map(
+      {.name = "maze",
+       .summary = "a random maze from the upper left to the lower right corner",
+       .parameters = {{"rows", 21, 3, 30001, true, "odd"},
+                      {"cols", 21, 3, 30001, true, "odd"},
+                      {"seed", 1, 0, 0x1p53, true, "of the walls"},
+                      {"loops", 0, 0, 1, false, "share of the other walls that fall too"},
+                      {"slip", 0, 0, 1, false, "probability of a perpendicular move"},
+                      {"step", -1, -1e6, 1e6, false, "reward of a step"},
+                      {"goal", 0, -1e6, 1e6, false, "terminal reward of the goal"}}},
+      {.strip = strip, .rules = rules, .start = [](const Arguments&) { return State{0}; }});
 }
 
 }  // namespace agora::planning

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/thread_pool.h"
-#include "planning/builtin.h"
-#include "planning/model_part.h"
+#include "planning/distributed/model_part.h"
+#include "planning/models/builtin.h"
 
 namespace agora::planning {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "planning/builtin.h"
+#include "planning/models/builtin.h"
 
 namespace agora::planning {
 namespace {

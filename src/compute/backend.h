@@ -1,0 +1,39 @@
+#pragma once
+#include <memory>
+
+#include "compute/device.h"
+#include "compute/executor.h"
+#include "compute/plan.h"
+
+// What a device brings: memory, limits of its plans, and what runs them.
+namespace agora::compute {
+
+// Memory of a device, zeroed. Whoever looks at it from the host copies.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual void write(const void* from, int64_t bytes) = 0;
+  virtual void read(void* to, int64_t bytes) const = 0;
+  virtual void copy(const DeviceMemory& from, int64_t bytes) = 0;  // of the same device
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(data_);  // an address of the device
+  }
+
+ protected:
+  void* data_ = nullptr;
+};
+
+struct Backend {
+  PlanLimits limits;
+  std::unique_ptr<DeviceMemory> (*allocate)(int64_t bytes, const char* purpose);
+  std::unique_ptr<Executor> (*make_executor)(const Plan& plan, Variables& variables,
+                                             const ExecutorOptions& options);
+};
+// The one place that knows which device is served by whom; a UserError where none is.
+const Backend& backend(Device device);
+
+const Backend& cpu_backend();
+const Backend& cuda_backend();
+
+}  // namespace agora::compute

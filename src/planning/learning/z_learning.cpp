@@ -1,0 +1,15 @@
+#include "planning/learning/learner.h"
+#include "planning/learning/learning_update.h"
+
+namespace agora::planning {
+
+Learner entry_z_learning() {
+  return {.name = "z-learning",
+          .summary = "Z(s,a) by the geometric update; policy in proportion to Z",
+          .log_z = true,
+          .target = [](const Experience& seen, const LearningRates& rates) {
+            return z_target(rates.beta, rates.mu, seen.reward, seen.next);
+          }};
+}
+
+}  // namespace agora::planning

@@ -1,0 +1,23 @@
+#include "planning/models/benchmark_walls.h"
+#include "planning/models/builtin.h"
+
+namespace agora::planning {
+
+BuiltIn entry_benchmark_grid() {
+  return {.name = "benchmark-grid",
+          .summary = "the n x n grid that planners are timed on: a fifth walls, goal in the middle",
+          .parameters = {{"n", 100, 2, 40000, true, "rows and columns"},
+                         {"seed", 1, 0, 0x1p53, true, "of the walls"}},
+          .make =
+              [](const Arguments& given) {
+                return benchmark_grid(given.whole("n"),
+                                      static_cast<uint64_t>(given.number("seed")));
+              },
+          .make_part =
+              [](const Arguments& given, int part, int parts) {
+                return benchmark_grid_part(
+                    given.whole("n"), static_cast<uint64_t>(given.number("seed")), part, parts);
+              }};
+}
+
+}  // namespace agora::planning

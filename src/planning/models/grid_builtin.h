@@ -1,0 +1,17 @@
+#pragma once
+#include "planning/distributed/grid_part.h"
+#include "planning/model/grid_model.h"
+#include "planning/models/builtin.h"
+
+namespace agora::planning {
+
+// A built-in model that is a map.
+struct MapOf {
+  std::function<GridStrip(const Arguments&, int part, int parts)> strip;
+  std::function<GridRules(const Arguments&)> rules;
+  std::function<State(const Arguments&)> start;
+};
+// The entry with its model, whole or in parts.
+BuiltIn with_map(BuiltIn entry, const MapOf& map);
+
+}  // namespace agora::planning

@@ -1,0 +1,17 @@
+#include "planning/solver.h"
+#include "planning/z/partition.h"
+
+namespace agora::planning {
+
+Solver entry_z() {
+  return {.name = "z",
+          .summary = "partition function: sweeps, and a Krylov method where they are slow",
+          .answer = Solver::Answer::kPartitionFunction,
+          .stochastic = false,
+          .discounted = false,
+          .run = [](const Model& model, const SolveOptions& options) {
+            return solve_partition(model, options, PartitionMethod::kAutomatic);
+          }};
+}
+
+}  // namespace agora::planning

@@ -1,0 +1,15 @@
+#include "planning/distributed/distributed.h"
+#include "planning/solver.h"
+
+namespace agora::planning {
+
+Solver entry_z_petsc() {
+  return {.name = "z-petsc",
+          .summary = "partition function by PETSc; under mpirun shared by its processes",
+          .answer = Solver::Answer::kPartitionFunction,
+          .stochastic = false,
+          .discounted = false,
+          .run = solve_with_petsc};
+}
+
+}  // namespace agora::planning

@@ -1,0 +1,17 @@
+#include "planning/solver.h"
+#include "planning/z/partition.h"
+
+namespace agora::planning {
+
+Solver entry_z_power() {
+  return {.name = "z-power",
+          .summary = "partition function by power iteration",
+          .answer = Solver::Answer::kPartitionFunction,
+          .stochastic = false,
+          .discounted = false,
+          .run = [](const Model& model, const SolveOptions& options) {
+            return solve_partition(model, options, PartitionMethod::kPower);
+          }};
+}
+
+}  // namespace agora::planning
