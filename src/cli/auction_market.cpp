@@ -8,6 +8,7 @@
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "cli/numbers.h"
 
 namespace agora::cli {
 
@@ -48,14 +49,14 @@ std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
   auto options = std::make_shared<auctions::ExactOptions>();
   app.add_option("--reserve", options->reserve, "second-price: reserve of every item");
   app.add_option("--points", options->points, "lp: points per item of a continuous law")
-      ->check(CLI::Range(1, 1000))
+      ->check(between(1, 1000))
       ->capture_default_str();
   app.add_flag_callback(
       "--bayesian", [options] { options->dominant = false; },
       "lp: truth pays on average over the others, not whatever they do");
   app.add_option("--design-profiles", options->design_profiles,
                  "ama, vvca, menu: profiles their parameters are fitted to")
-      ->check(CLI::Range(1, 100'000'000))
+      ->check(between(1, 100'000'000))
       ->capture_default_str();
   app.add_option("--menu", options->menu, "menu: CSV of choices with columns i1,i2,...,price");
   return options;
@@ -63,12 +64,12 @@ std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
 
 void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched) {
   app.add_option("--profiles", options.profiles, "Profiles to measure revenue and welfare on")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->check(between(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   app.add_option("--regret-profiles", options.regret_profiles,
                  std::string("Profiles in which both searches look for lies") +
                      (least_searched == 0 ? "; 0: none" : ""))
-      ->check(CLI::Range(least_searched, int64_t{1} << 30))
+      ->check(between(least_searched, int64_t{1} << 30))
       ->capture_default_str();
 }
 

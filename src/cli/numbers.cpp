@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace agora::cli {
@@ -57,6 +59,26 @@ void expect_numbers(CLI::Option& option) {
   if (type.starts_with("UINT")) option.transform(CLI::Validator(expect_whole<uint64_t>, ""));
   if (type.starts_with("INT")) option.transform(CLI::Validator(expect_whole<int64_t>, ""));
   if (type.starts_with("FLOAT")) option.transform(CLI::Validator(expect_real, ""));
+}
+
+CLI::Validator between(int64_t low, int64_t high) {
+  return {[=](std::string& text) -> std::string {
+            int64_t value = 0;
+            const auto [stop, error] =
+                std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error == std::errc() && low <= value && value <= high) return "";
+            return fmt::format("expected {} to {}, found {}", low, high, printable(text));
+          },
+          ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return {[words = std::move(words)](std::string& text) -> std::string {
+            if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+            return fmt::format("expected {}, found '{}'{}", fmt::join(words, " or "),
+                               printable(text), suggestion(text, words));
+          },
+          ""};
 }
 
 }  // namespace agora::cli

@@ -7,4 +7,8 @@ namespace agora::cli {
 // alone takes the nearest number that it can hold, and 010 for eight.
 void expect_numbers(CLI::Option& option);
 
+// Checks of options, in our words.
+CLI::Validator between(int64_t low, int64_t high);
+CLI::Validator one_of(std::vector<std::string> words);
+
 }  // namespace agora::cli

@@ -99,8 +99,11 @@ const Verb& find_verb(std::vector<std::string>& words) {
                    suggestion(words[1], seconds));
 }
 
-// CLI11's message as one line that begins with what it is about.
+// What the parser says, as one line in our words that begins with what it is about.
 std::string one_line(std::string text) {
+  if (const size_t at = text.find(": 1 required "); at != std::string::npos) {
+    return text.substr(0, at) + ": expected a value, found nothing";
+  }
   const std::string conversion = "Could not convert: ";
   if (text.starts_with(conversion)) {  // "--seed = three"
     const size_t equals = text.find(" = ");
@@ -188,7 +191,12 @@ void print_json(const nlohmann::ordered_json& result) { fmt::print("{}\n", resul
 void run_words(std::vector<std::string> words) {
   std::string command = "agora";
   for (const std::string& word : words) command += " " + shell_quoted(word);
-  if (words.empty() || asks_for_help(words[0])) return print_overview("");
+  if (words.empty()) return print_overview("");
+  if (asks_for_help(words[0])) {  // "help auction" is "auction --help"
+    words.erase(words.begin());
+    if (words.empty() || words[0].starts_with("-")) return print_overview("");
+    words.emplace_back("--help");
+  }
   if (words[0] == "--version") words[0] = "version";
   if (kGroups.contains(words[0]) && (words.size() == 1 || asks_for_help(words[1]))) {
     return print_overview(words[0]);
@@ -220,10 +228,10 @@ Parser::Parser(const Verb& verb) : app(verb.summary, "agora " + verb.name) {
   run = verb.declare(app);
   app.add_option("--seed", common.seed, "Seed of all random draws")->capture_default_str();
   app.add_option("--threads", common.threads, "Threads; 0 takes all cores")
-      ->check(CLI::Range(0, 1024))
+      ->check(between(0, 1024))
       ->capture_default_str();
   app.add_option("--device", common.device, "cpu or cuda")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(one_of({"cpu", "cuda"}))
       ->capture_default_str();
   app.add_flag("--json", common.json, "Print the result as one JSON object on stdout");
   app.add_option("--config", config_file, "TOML file of options; the command line wins");

@@ -18,6 +18,21 @@ cmake --build "$scratch/consumer" >>"$scratch/consumer.log" || { cat "$scratch/c
 "$scratch/consumer/consumer" | grep -Fx "$version"
 echo "find_package works"
 
+# The README's project, as printed.
+mkdir "$scratch/readme"
+fence() { awk -v open="\`\`\`$1" '$0 == open {on = 1; next} /^```/ {on = 0} on' "$source/README.md"; }
+fence cmake >"$scratch/readme/CMakeLists.txt"
+fence cpp >"$scratch/readme/main.cpp"
+cmake -S "$scratch/readme" -B "$scratch/readme/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+  >"$scratch/readme.log"
+cmake --build "$scratch/readme/build" >>"$scratch/readme.log" || { cat "$scratch/readme.log"; exit 1; }
+"$scratch/readme/build/my_program" >"$scratch/readme.out"
+# 55 steps; 5/6 in expectation; .7, the second bid, and .5, the reserve.
+grep -Eq '^value -55\.' "$scratch/readme.out"
+grep -Eq '^revenue 0\.8[34][0-9]*, regret 0, payments 0\.7 and 0\.5$' "$scratch/readme.out" ||
+  { cat "$scratch/readme.out"; exit 1; }
+echo "the README's program works"
+
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046
 g++ -std=c++20 "$source/tests/install/consumer/main.cpp" $(pkg-config --cflags --libs agora) \

@@ -81,7 +81,7 @@ Audit audit(const Mechanism& mechanism, const Setting& setting, const AuditOptio
   if (options.symmetry_profiles > 0) result.symmetry = symmetry_test(mechanism, setting, options);
   const bool small = setting.bidders() == 1 && setting.items() <= 2;
   const bool continuous = !setting.laws().table && marginal_laws(setting)[0][0]->atoms().empty();
-  if (small && continuous && options.symmetry_profiles > 0) {
+  if (small && continuous && options.regret_profiles > 0) {
     result.grid = grid_bound(mechanism, setting);
   }
   check_finite(mechanism, result);

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
+#include "cli/numbers.h"
 
 namespace agora::cli {
 namespace {
@@ -69,18 +70,18 @@ Verb entry_auction_audit() {
             declare_profiles(app, *options, 1);
             app.add_option("--symmetry-profiles", options->symmetry_profiles,
                            "Profiles whose bidders and items are permuted; 0: none")
-                ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
+                ->check(between(int64_t{0}, int64_t{1} << 30))
                 ->capture_default_str();
             app.add_option("--starts", options->starts, "The thesis's test: starts per profile")
-                ->check(CLI::Range(1, 100'000))
+                ->check(between(1, 100'000))
                 ->capture_default_str();
             app.add_option("--steps", options->steps, "The thesis's test: steps per start")
-                ->check(CLI::Range(1, 1'000'000))
+                ->check(between(1, 1'000'000))
                 ->capture_default_str();
             auto step = std::make_shared<std::string>("domain");
             app.add_option("--thesis-step", *step,
                            "The thesis's test: steps of .001 of the domain, or of .001 as printed")
-                ->check(CLI::IsMember({"domain", "printed"}))
+                ->check(one_of({"domain", "printed"}))
                 ->capture_default_str();
             auto pictures = declare_pictures(app);
             app.add_option("--details", *file, "Write all that was found to this JSON file");

@@ -2,6 +2,7 @@
 
 #include "auctions/reduction.h"
 #include "cli/auction_market.h"
+#include "cli/numbers.h"
 
 namespace agora::cli {
 
@@ -19,10 +20,10 @@ Verb entry_auction_reduce() {
             app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
                 ->required();
             app.add_option("--choices", options->choices, "Outcomes that go on the menu")
-                ->check(CLI::Range(1, 1'000'000))
+                ->check(between(1, 1'000'000))
                 ->capture_default_str();
             app.add_option("--profiles", options->profiles, "Profiles it is measured on")
-                ->check(CLI::Range(1, 10'000'000))
+                ->check(between(1, 10'000'000))
                 ->capture_default_str();
             app.add_option("--out", *out, "Save the menu: .safetensors or .json")->required();
             return [=](const Common& common) {

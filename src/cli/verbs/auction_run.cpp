@@ -5,6 +5,7 @@
 #include "auctions/run_bids.h"
 #include "base/error.h"
 #include "cli/auction_market.h"
+#include "cli/numbers.h"
 
 namespace agora::cli {
 namespace {
@@ -34,7 +35,7 @@ Verb entry_auction_run() {
                                     "CSV: b1i1,b1i2,... or profile,bidder,item,value");
         app.add_option("--draw", options->draw_bids,
                        "In place of --bids: so many profiles drawn from --setting")
-            ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+            ->check(between(int64_t{1}, int64_t{1} << 40))
             ->excludes(bids);
         app.add_option("--out", options->out, "CSV to write; payments go to OUT-payments")
             ->required();

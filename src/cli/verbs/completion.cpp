@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "cli/numbers.h"
 #include "cli/program.h"
 
 namespace agora::cli {
@@ -62,7 +63,7 @@ Verb entry_completion() {
           .example = "agora completion bash > agora-completion.bash",
           .declare = [](CLI::App& app) {
             auto shell = std::make_shared<std::string>();
-            app.add_option("shell", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
+            app.add_option("shell", *shell, "bash")->required()->check(one_of({"bash"}));
             return [shell](const Common&) { print_bash(); };
           }};
 }

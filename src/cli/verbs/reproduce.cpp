@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/signals.h"
+#include "cli/numbers.h"
 #include "cli/verb.h"
 #include "reproduce/book.h"
 #include "reproduce/runner.h"
@@ -220,7 +221,7 @@ Verb entry_reproduce() {
         app.add_option("what", options->what, "list, all, chapter N, or names of experiments");
         app.add_option("--scale", options->scale,
                        "quick: minutes on a laptop; full: the thesis's sizes")
-            ->check(CLI::IsMember({"quick", "full"}))
+            ->check(one_of({"quick", "full"}))
             ->capture_default_str();
         app.add_option("--out", options->out, "Folder of the runs and the report")
             ->capture_default_str();
