@@ -27,9 +27,9 @@ cmake -S "$scratch/readme" -B "$scratch/readme/build" -G Ninja -DCMAKE_PREFIX_PA
   >"$scratch/readme.log"
 cmake --build "$scratch/readme/build" >>"$scratch/readme.log" || { cat "$scratch/readme.log"; exit 1; }
 "$scratch/readme/build/my_program" >"$scratch/readme.out"
-# 55 steps; 5/6 in expectation; .7, the second bid, and .5, the reserve.
+# 55 steps; 5/6 in expectation (10,000 profiles: .0036); .7, the second bid, and .5, the reserve.
 grep -Eq '^value -55\.' "$scratch/readme.out"
-grep -Eq '^revenue 0\.8[34][0-9]*, regret 0, payments 0\.7 and 0\.5$' "$scratch/readme.out" ||
+grep -Eq '^revenue 0\.8[234][0-9]*, regret 0, payments 0\.7 and 0\.5$' "$scratch/readme.out" ||
   { cat "$scratch/readme.out"; exit 1; }
 echo "the README's program works"
 
