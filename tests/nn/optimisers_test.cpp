@@ -16,12 +16,14 @@ namespace {
 using compute::kRows;
 
 // Values of a schedule at the given steps.
-std::vector<double> rates(const Schedule& schedule, const std::vector<double>& at) {
+std::vector<double> rates(const Schedule &schedule,
+                          const std::vector<double> &at) {
   Graph graph;
   const Tensor steps = graph.input("steps", {});
   const Tensor rate = schedule(steps);
   compute::Variables variables(graph, compute::Type::kFloat64);
-  compute::Program program(graph, variables, {.outputs = {{"rate", rate}}, .updates = {}},
+  compute::Program program(graph, variables,
+                           {.outputs = {{"rate", rate}}, .updates = {}},
                            {.rows = 1});
   std::vector<double> values;
   for (double step : at) {
@@ -42,10 +44,12 @@ TEST(Schedules, FollowTheirFormulas) {
   EXPECT_NEAR(cosine[0], 1.0, 1e-12);
   EXPECT_NEAR(cosine[1], 0.6 + 0.4 * std::sqrt(0.5), 1e-12);
   EXPECT_NEAR(cosine[2], 0.6, 1e-12);
-  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552), 1e-12);  // .7 pi
+  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552),
+              1e-12); // .7 pi
   EXPECT_NEAR(cosine[4], 0.2, 1e-12);
   EXPECT_NEAR(cosine[5], 0.2, 1e-12);
-  const auto exponential = rates(exponential_rate(0.5, 0.1, 100), {0, 100, 200});
+  const auto exponential =
+      rates(exponential_rate(0.5, 0.1, 100), {0, 100, 200});
   EXPECT_NEAR(exponential[1], 0.05, 1e-12);
   EXPECT_NEAR(exponential[2], 0.005, 1e-12);
   const auto warm = rates(warmed_up(4, constant_rate(0.8)), {0, 1, 3, 9});
@@ -60,22 +64,45 @@ TEST(Optimisers, AdamFollowsKingmaAndBa) {
   Graph graph;
   const Tensor x = graph.parameter("x", {1}, filled(1.0));
   const Tensor loss = sum(square(x)) * 0.5;
-  const Updates updates = Adam{.rate = constant_rate(0.1), .weight_decay = 0.05}(
-      "adam", {x}, compute::gradients(loss, {x}));
+  const Updates updates =
+      Adam{.rate = constant_rate(0.1),
+           .weight_decay = 0.05}("adam", {x}, compute::gradients(loss, {x}));
   compute::Variables variables(graph, compute::Type::kFloat64);
   variables.initialize(1);
-  compute::Program step(graph, variables, {.outputs = {}, .updates = updates}, {.rows = 1});
+  compute::Program step(graph, variables, {.outputs = {}, .updates = updates},
+                        {.rows = 1});
   double expected = 1, first = 0, second = 0;
   for (int t = 1; t <= 20; ++t) {
     step.run();
     first = 0.9 * first + 0.1 * expected;
     second = 0.999 * second + 0.001 * expected * expected;
-    expected =
-        expected * (1 - 0.1 * 0.05) - 0.1 * (first / (1 - std::pow(0.9, t))) /
-                                          (std::sqrt(second / (1 - std::pow(0.999, t))) + 1e-8);
+    expected = expected * (1 - 0.1 * 0.05) -
+               0.1 * (first / (1 - std::pow(0.9, t))) /
+                   (std::sqrt(second / (1 - std::pow(0.999, t))) + 1e-8);
     ASSERT_NEAR(variables.get("x")[0], expected, 1e-12) << t;
   }
   EXPECT_EQ(variables.get("adam.steps")[0], 20);
+}
+
+// The same for momentum, as in PyTorch: v = .9 v + g + decay x, x = x - rate v.
+TEST(Optimisers, SgdKeepsItsVelocity) {
+  Graph graph;
+  const Tensor x = graph.parameter("x", {1}, filled(1.0));
+  const Tensor loss = sum(square(x)) * 0.5;
+  const Updates updates =
+      Sgd{.rate = constant_rate(0.1), .momentum = 0.9, .weight_decay = 0.05}(
+          "sgd", {x}, compute::gradients(loss, {x}));
+  compute::Variables variables(graph, compute::Type::kFloat64);
+  variables.initialize(1);
+  compute::Program step(graph, variables, {.outputs = {}, .updates = updates},
+                        {.rows = 1});
+  double expected = 1, velocity = 0;
+  for (int t = 1; t <= 20; ++t) {
+    step.run();
+    velocity = 0.9 * velocity + expected + 0.05 * expected;
+    expected -= 0.1 * velocity;
+    ASSERT_NEAR(variables.get("x")[0], expected, 1e-12) << t;
+  }
 }
 
 TEST(Optimisers, ClippingKeepsShortGradientsAndShortensLongOnes) {
@@ -83,12 +110,15 @@ TEST(Optimisers, ClippingKeepsShortGradientsAndShortensLongOnes) {
     Graph graph;
     const Tensor a = graph.parameter("a", {2}, filled(0.0)),
                  b = graph.parameter("b", {}, filled(0.0));
-    const Tensor loss = sum(a) * (0.6 / std::sqrt(2.0) * length) + b * (0.8 * length);
-    const Tensors clipped = clip_by_global_norm(compute::gradients(loss, {a, b}), 1.0);
+    const Tensor loss =
+        sum(a) * (0.6 / std::sqrt(2.0) * length) + b * (0.8 * length);
+    const Tensors clipped =
+        clip_by_global_norm(compute::gradients(loss, {a, b}), 1.0);
     compute::Variables variables(graph, compute::Type::kFloat64);
-    compute::Program program(graph, variables,
-                             {.outputs = {{"norm", global_norm(clipped)}}, .updates = {}},
-                             {.rows = 1});
+    compute::Program program(
+        graph, variables,
+        {.outputs = {{"norm", global_norm(clipped)}}, .updates = {}},
+        {.rows = 1});
     program.run();
     EXPECT_NEAR(program.scalar("norm"), std::min(length, 1.0), 1e-6);
   }
@@ -96,30 +126,37 @@ TEST(Optimisers, ClippingKeepsShortGradientsAndShortensLongOnes) {
 
 TEST(Optimisers, AWholeTrainingStepIsOneProgram) {
   Graph graph;
-  const Tensor x = graph.input("x", {kRows, 2}), target = graph.input("target", {kRows, 1});
+  const Tensor x = graph.input("x", {kRows, 2}),
+               target = graph.input("target", {kRows, 1});
   const Mlp mlp(graph, "mlp", {2, 16, 1});
   const Tensor loss = mean(square(mlp(x) - target));
   const Tensors params = graph.parameters();
   const Updates updates = Adam{.rate = constant_rate(1e-2)}(
-      "adam", params, clip_by_global_norm(compute::gradients(loss, params), 1.0));
+      "adam", params,
+      clip_by_global_norm(compute::gradients(loss, params), 1.0));
   compute::Variables variables(graph);
   variables.initialize(2);
-  compute::Program step(graph, variables, {.outputs = {{"loss", loss}}, .updates = updates},
+  compute::Program step(graph, variables,
+                        {.outputs = {{"loss", loss}}, .updates = updates},
                         {.rows = 64});
   std::vector<float> inputs(128), targets(64);
   Rng rng(1);
-  for (float& value : inputs) value = static_cast<float>(rng.uniform(-1, 1));
-  for (int i = 0; i < 64; ++i) targets[i] = inputs[2 * i] * inputs[2 * i + 1];
+  for (float &value : inputs)
+    value = static_cast<float>(rng.uniform(-1, 1));
+  for (int i = 0; i < 64; ++i)
+    targets[i] = inputs[2 * i] * inputs[2 * i + 1];
   step.set("x", std::span<const float>(inputs));
   step.set("target", std::span<const float>(targets));
   step.run();
   const double before = step.scalar("loss");
-  for (int i = 0; i < 500; ++i) step.run();
+  for (int i = 0; i < 500; ++i)
+    step.run();
   EXPECT_LT(step.scalar("loss"), 0.05 * before);
 }
 
 TEST(Categorical, DrawsWithTheProbabilitiesOfItsLogits) {
-  const std::vector<float> logits{0.0f, std::log(2.0f), -INFINITY, std::log(5.0f)};
+  const std::vector<float> logits{0.0f, std::log(2.0f), -INFINITY,
+                                  std::log(5.0f)};
   std::vector<int> counts(4);
   const int draws = 80'000;
   for (int i = 0; i < draws; ++i) {
@@ -133,5 +170,5 @@ TEST(Categorical, DrawsWithTheProbabilitiesOfItsLogits) {
   EXPECT_EQ(most_likely(logits), 3);
 }
 
-}  // namespace
-}  // namespace agora::nn
+} // namespace
+} // namespace agora::nn
