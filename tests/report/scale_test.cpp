@@ -14,9 +14,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words labels(const Scale& scale, int wanted) {
+Words labels(const Scale &scale, int wanted) {
   Words result;
-  for (const Tick& tick : ticks(scale, wanted)) result.push_back(tick.label);
+  for (const Tick &tick : ticks(scale, wanted))
+    result.push_back(tick.label);
   return result;
 }
 
@@ -25,9 +26,11 @@ Scale fixed(double low, double high, bool log = false) {
 }
 
 TEST(Scale, TicksAreRound) {
-  EXPECT_EQ(labels(fixed(0, 1), 5), (Words{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
+  EXPECT_EQ(labels(fixed(0, 1), 5),
+            (Words{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
   EXPECT_EQ(labels(fixed(-3, 7), 5), (Words{"−2", "0", "2", "4", "6"}));
-  EXPECT_EQ(labels(fixed(0, 25e6), 5), (Words{"0", "5M", "10M", "15M", "20M", "25M"}));
+  EXPECT_EQ(labels(fixed(0, 25e6), 5),
+            (Words{"0", "5M", "10M", "15M", "20M", "25M"}));
   EXPECT_EQ(labels(fixed(0, 2e-5), 2), (Words{"0", "1e-05", "2e-05"}));
   EXPECT_EQ(labels(fixed(1e-4, 100, true), 10),
             (Words{"10⁻⁴", "10⁻³", "0.01", "0.1", "1", "10", "100"}));
@@ -45,11 +48,34 @@ TEST(Scale, ConstantAndTinyRangesHaveRoom) {
   }
 }
 
+TEST(Scale, PlacesValuesByDistanceOrByRatio) {
+  EXPECT_NEAR(fixed(1, 100)(10), 9.0 / 99, 1e-12);
+  EXPECT_NEAR(fixed(1, 100, true)(10), 0.5, 1e-12);
+  EXPECT_NEAR(fixed(1e-4, 1, true)(1e-3), 0.25, 1e-12);
+}
+
+// Room on both sides, but not across zero for data that is never negative.
+TEST(Scale, StaysOnItsSideOfZero) {
+  const auto around = [](double low, double high) {
+    Extent extent;
+    extent.add(std::vector<double>{low, high});
+    return Scale({}, extent, 0.05);
+  };
+  EXPECT_EQ(around(0.1, 10).low(), 0);
+  EXPECT_EQ(around(0, 10).low(), 0);
+  EXPECT_NEAR(around(5, 10).low(), 4.75, 1e-12);
+  EXPECT_NEAR(around(-1, 10).low(), -1.55, 1e-12);
+  EXPECT_NEAR(around(0, 10).high(), 10.5, 1e-12);
+}
+
 TEST(Thin, KeepsExtremesEndsAndGaps) {
   Series series{.name = "s", .x = {}, .y = {}};
   for (int i = 0; i < 100'000; ++i) {
     series.x.push_back(i);
-    series.y.push_back(i == 777 ? 9 : i == 55'555 ? -9 : i == 30'000 ? NAN : 0.5);
+    series.y.push_back(i == 777      ? 9
+                       : i == 55'555 ? -9
+                       : i == 30'000 ? NAN
+                                     : 0.5);
   }
   const Series small = thin(series, 1000);
   EXPECT_LE(small.x.size(), 1100u);
@@ -61,7 +87,10 @@ TEST(Thin, KeepsExtremesEndsAndGaps) {
 }
 
 TEST(Thin, AveragesCells) {
-  HeatMap map{.title = "", .rows = 2, .columns = 4, .values = {1, 3, NAN, 5, 5, 7, NAN, NAN}};
+  HeatMap map{.title = "",
+              .rows = 2,
+              .columns = 4,
+              .values = {1, 3, NAN, 5, 5, 7, NAN, NAN}};
   const HeatMap small = thin(map, 2);
   ASSERT_EQ(small.values.size(), 4u);
   EXPECT_EQ(small.rows, 2);
@@ -81,9 +110,10 @@ TEST(Histogram, CountsEverySampleOnce) {
   EXPECT_TRUE(histogram({}).counts.empty());
   for (const double odd : {5e-324, 1e-300, 1e308}) {
     const Histogram bins = histogram({0, odd, -odd}, 10);
-    EXPECT_EQ(std::accumulate(bins.counts.begin(), bins.counts.end(), 0.0), 3) << odd;
+    EXPECT_EQ(std::accumulate(bins.counts.begin(), bins.counts.end(), 0.0), 3)
+        << odd;
   }
 }
 
-}  // namespace
-}  // namespace agora::report
+} // namespace
+} // namespace agora::report
