@@ -195,13 +195,13 @@ std::string error_of(const std::function<void()>& run) {
   return "";
 }
 
-// A long walk of steps that cost next to nothing: the error of log Z is many times the residual.
+// A long walk of free steps: the error of log Z is many times the residual.
 TEST(PartitionFunction, AnEarlyAnswerIsWithinItsBound) {
   constexpr State kCells = 40;
   ModelBuilder builder;
   for (State s = 0; s + 1 < kCells; ++s) {
-    builder.add(s, 0, std::max(s - 1, 0), 1.0, -1e-6);
-    builder.add(s, 1, s + 1, 1.0, -1e-6);
+    builder.add(s, 0, std::max(s - 1, 0), 1.0, 0.0);
+    builder.add(s, 1, s + 1, 1.0, 0.0);
   }
   builder.terminal_reward(kCells - 1, 0.0);
   const Model walk = builder.build();
