@@ -8,14 +8,7 @@ namespace {
 
 using namespace auctions;
 
-struct Schedule {
-  std::string size;  // it was tuned for
-  double multiplier, penalty, penalty_step;
-  int64_t multiplier_every, penalty_every;
-};
-const Schedule kSchedules[] = {{"1x2", 5, 1, 50, 100, 10'000},
-                               {"3x10", 5, 1, 1, 100, 10'000},
-                               {"5x10", 1, 0.25, 0.25, 100, 100'000}};
+const std::string kSchedules[] = {"1x2", "3x10", "5x10"};  // the sizes they were tuned for
 
 struct Line {
   std::string size;
@@ -52,8 +45,8 @@ const std::vector<Line>& lines() {
   return all;
 }
 
-std::string stage_of(const Line& line, const Schedule& schedule) {
-  return line.size + "-with-" + schedule.size;
+std::string stage_of(const Line& line, const std::string& schedule) {
+  return line.size + "-with-" + schedule;
 }
 
 Json run(Task& task) {
@@ -62,16 +55,17 @@ Json run(Task& task) {
   Json result = Json::object();
   for (const Line& line : lines()) {
     if (task.quick() && line.size != "1x2") continue;
-    for (const Schedule& schedule : kSchedules) {
+    for (const std::string& schedule : kSchedules) {
       const std::string stage = stage_of(line, schedule);
       result[stage] = stages.stage(stage, [&] {
         const Setting market = setting(line.size);
         Recipe recipe = auctions::recipe("regretnet", market, "thesis");
-        recipe.multiplier = schedule.multiplier;
-        recipe.penalty = schedule.penalty;
-        recipe.penalty_step = schedule.penalty_step;
-        recipe.multiplier_every = schedule.multiplier_every;
-        recipe.penalty_every = schedule.penalty_every;
+        const Recipe tuned = auctions::recipe("regretnet", setting(schedule), "thesis");
+        recipe.multiplier = tuned.multiplier;
+        recipe.penalty = tuned.penalty;
+        recipe.penalty_step = tuned.penalty_step;
+        recipe.multiplier_every = tuned.multiplier_every;
+        recipe.penalty_every = tuned.penalty_every;
         if (task.quick()) recipe = with_iterations(recipe, 2'500);
         const auto trained = stages.train({"regretnet", market, recipe, task.seed});
         return measured(*trained.mechanism, market, options);
@@ -95,7 +89,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
       const Json::json_pointer at("/" + stage_of(line, kSchedules[k]));
       regret.push_back(numbers_at(results, at / "regret"));
       p_star.push_back(numbers_at(results, at / "p_star"));
-      chart.groups.push_back(kSchedules[k].size);
+      chart.groups.push_back(kSchedules[k]);
       chart.bars[0].heights.push_back(mean_at(results, at / "revenue"));
       chart.bars[1].heights.push_back(mean_at(results, at / "p_star"));
     }

@@ -83,8 +83,9 @@ TEST(Setting, TellsMistakesInOneLine) {
 
 TEST(Setting, RefusesMixturesWithoutEnd) {
   const auto nested = [](int depth) {
-    std::string text = "uniform(0,1)";
-    for (int i = 0; i < depth; ++i) text = "mix(1 " + text + ")";
+    std::string text;
+    for (int i = 0; i < depth; ++i) text += "mix(1 ";
+    text += "uniform(0,1)" + std::string(static_cast<size_t>(depth), ')');
     return "1x2 " + text + " " + text;
   };
   EXPECT_EQ(setting(nested(20)).domain(0, 1).high, 1);

@@ -1,13 +1,17 @@
-// Single steps of the trainings, computed again from what mechanism()->run() gives.
+// Single steps of the trainings, computed again from what mechanism()->run()
+// gives.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "auctions/training/trainer.h"
+#include "base/rng.h"
 #include "base/signals.h"
 #include "support/scratch.h"
 
@@ -46,11 +50,9 @@ struct ByHand {
   std::vector<double> regret = std::vector<double>(kBidders, 0.0);
 };
 
-ByHand by_hand(const Mechanism& mechanism, const Setting& market, int64_t iteration) {
-  const int64_t first = iteration * kBatch;
-  std::vector<double> values(kBatch * kBidders * kItems), lies(values.size());
-  market.sample(kSeed, kTrainingStream, first, kBatch, values.data());
-  market.sample(kSeed, kMisreportStream, first, kBatch, lies.data());
+// Truths and lies of a batch, (kBatch, bidders, items) each.
+ByHand by_hand(const Mechanism& mechanism, const std::vector<double>& values,
+               const std::vector<double>& lies) {
   ByHand result;
   for (int k = 0; k < kBatch; ++k) {
     const double* truth = values.data() + k * kBidders * kItems;
@@ -76,11 +78,19 @@ ByHand by_hand(const Mechanism& mechanism, const Setting& market, int64_t iterat
   return result;
 }
 
+// Of fresh profiles.
+ByHand by_hand(const Mechanism& mechanism, const Setting& market, int64_t iteration) {
+  std::vector<double> values(kBatch * kBidders * kItems), lies(values.size());
+  market.sample(kSeed, kTrainingStream, iteration * kBatch, kBatch, values.data());
+  market.sample(kSeed, kMisreportStream, iteration * kBatch, kBatch, lies.data());
+  return by_hand(mechanism, values, lies);
+}
+
 class LagrangianSteps : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, LagrangianSteps, testing::Values("regretnet", "equivariantnet"));
 
-// -revenue + sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2, and what the multipliers
-// and the penalty become.
+// -revenue + sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2, and
+// what the multipliers and the penalty become.
 TEST_P(LagrangianSteps, AreThoseOfTheAugmentedLagrangian) {
   const Setting market = setting("2x2 uniform(0,1) uniform(0,3)");
   const Recipe how = still(market, GetParam());
@@ -109,8 +119,70 @@ TEST_P(LagrangianSteps, AreThoseOfTheAugmentedLagrangian) {
   }
 }
 
-// Adam's first step moves every weight by the rate, whatever its gradient is; and two trainings
-// that differ only in the end of their schedule move in proportion to their rates.
+// A fixed sample, in an order of its own in every epoch, and one lie for each
+// of its profiles.
+TEST_P(LagrangianSteps, GoThroughTheSampleInANewOrderEveryEpoch) {
+  constexpr int64_t kSamples = 50, kSize = kBidders * kItems;
+  const Setting market = setting("2x2 uniform(0,1) uniform(0,3)");
+  Recipe how = still(market, GetParam());
+  how.samples = kSamples;
+  std::vector<double> sample(kSamples * kSize), remembered(sample.size());
+  market.sample(kSeed, kTrainingStream, 0, kSamples, sample.data());
+  market.sample(kSeed, kMisreportStream, 0, kSamples, remembered.data());
+  std::vector<int64_t> rows;
+  for (uint32_t epoch = 0; epoch < 3; ++epoch) {
+    std::vector<int64_t> order(kSamples);
+    std::iota(order.begin(), order.end(), 0);
+    Rng(kSeed, kOrderStream, epoch).shuffle(order);
+    rows.insert(rows.end(), order.begin(), order.end());
+  }
+  const auto trainer = resumable_trainer(GetParam(), market, how, kSeed);
+  for (int64_t step = 0; step < 3; ++step) {
+    std::vector<double> values, lies;
+    for (int64_t k = 0; k < kBatch; ++k) {
+      const int64_t at = rows[step * kBatch + k] * kSize;
+      values.insert(values.end(), sample.begin() + at, sample.begin() + at + kSize);
+      lies.insert(lies.end(), remembered.begin() + at, remembered.begin() + at + kSize);
+    }
+    const ByHand hand = by_hand(*trainer->mechanism(), values, lies);
+    trainer->advance(1);
+    const TrainingNumbers seen = trainer->numbers();
+    EXPECT_NEAR(seen.revenue, hand.revenue, 1e-5) << step;
+    EXPECT_NEAR(seen.regret, (hand.regret[0] + hand.regret[1]) / 2, 1e-5) << step;
+  }
+}
+
+// The lies of the profiles that were seen have moved, the others have not; all
+// stay in the domain.
+TEST_P(LagrangianSteps, RememberTheLiesTheyFound) {
+  constexpr int64_t kSamples = 50, kSize = kBidders * kItems;
+  const Setting market = setting("2x2 uniform(0,1) uniform(0,3)");
+  Recipe how = still(market, GetParam());
+  how.samples = kSamples;
+  how.misreport_rate = how.misreport_final_rate = 2;  // beyond the domain in one step
+  std::vector<float> first(kSamples * kSize);
+  market.sample(kSeed, kMisreportStream, 0, kSamples, first.data());
+  const auto trainer = resumable_trainer(GetParam(), market, how, kSeed);
+  trainer->advance(1);
+  TensorFile file;
+  file.tensors = trainer->state();
+  const std::vector<float> now = file.at("buffer.misreports").values<float>();
+  ASSERT_EQ(now.size(), first.size());
+  int moved = 0;
+  for (int64_t row = 0; row < kSamples; ++row) {
+    moved += !std::equal(first.begin() + row * kSize, first.begin() + (row + 1) * kSize,
+                         now.begin() + row * kSize);
+    for (int64_t k = 0; k < kSize; ++k) {
+      EXPECT_GE(now[row * kSize + k], 0);
+      EXPECT_LE(now[row * kSize + k], k % kItems == 0 ? 1 : 3);
+    }
+  }
+  EXPECT_EQ(moved, kBatch);
+}
+
+// Adam's first step moves every weight by the rate, whatever its gradient is;
+// and two trainings that differ only in the end of their schedule move in
+// proportion to their rates.
 TEST_P(LagrangianSteps, FollowTheCosineOfTheRate) {
   const Setting market = setting("2x2");
   Recipe constant = still(market, GetParam()), falling = constant;
@@ -162,7 +234,8 @@ TEST_P(LagrangianSteps, AverageWithoutTheBiasOfTheStart) {
   }
 }
 
-// The misreporter is drawn anew before the iterations 2 and 4, and not from `until` on.
+// The misreporter is drawn anew before the iterations 2 and 4, and not from
+// `until` on.
 TEST(GameSteps, RestartTheMisreporterInTime) {
   const Setting market = setting("2x2");
   Recipe never = still(market, "algnet");
@@ -193,7 +266,48 @@ TEST(GameSteps, RestartTheMisreporterInTime) {
   EXPECT_NE(liars_after(twice, 5), once);
 }
 
-// So many steps of the misreporter that a signal comes among them: they are taken back.
+// Each time with other weights: with a rate of 0 they are those that were
+// drawn.
+TEST(GameSteps, DrawAnotherMisreporterAtEveryRestart) {
+  const Setting market = setting("2x2");
+  Recipe how = still(market, "algnet");
+  how.refinements = 0;
+  how.misreporter_rate = 0;
+  how.restart_every = 2;
+  how.restart_until = 100;
+  const auto run = resumable_trainer("algnet", market, how, kSeed);
+  std::set<std::vector<double>> drawn;
+  for (int restarts = 0; restarts < 3; ++restarts) {
+    TensorFile file;
+    run->advance(1);
+    file.tensors = run->state();
+    drawn.insert(file.at("misreporter.0.weight").values<double>());
+    run->advance(1);
+  }
+  EXPECT_EQ(drawn.size(), 3u);
+}
+
+// The misreporter's own steps look for what a lie gains: after many of them the
+// same auctioneer has more regret than at first.
+TEST(GameSteps, TheMisreporterClimbs) {
+  const Setting market = setting("2x2");
+  Recipe how = still(market, "algnet");
+  how.refinements = 0;
+  how.misreporter_rate = 1e-2;
+  how.rate = how.final_rate = 0;  // the auctioneer stays
+  how.weight_decay = 0;
+  how.misreport_steps = 20;
+  const auto run = resumable_trainer("algnet", market, how, kSeed);
+  run->advance(1);
+  const double first = run->numbers().regret;
+  run->advance(9);
+  run->numbers();
+  run->advance(1);
+  EXPECT_GT(run->numbers().regret, first);
+}
+
+// So many steps of the misreporter that a signal comes among them: they are
+// taken back.
 TEST(GameSteps, AStopTakesTheMisreportersStepsBack) {
   const Setting market = setting("2x2");
   Recipe how = still(market, "algnet");

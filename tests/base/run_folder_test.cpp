@@ -71,7 +71,12 @@ TEST(RunFolder, KeepsTheLastCheckpoints) {
   EXPECT_TRUE(has(120) && has(110) && has(100));
   EXPECT_FALSE(has(90));
   EXPECT_FALSE(has(10));
-  run.save(120, tensors_of({2}));  // the same step again
+  const auto counts = [&] {
+    return parse_json_file(scratch / "run" / "state.json").at("checkpoint").get<std::string>();
+  };
+  const std::string before = counts();
+  run.save(120, tensors_of({2}));  // the same step again; until then the old one is whole
+  EXPECT_NE(counts(), before);
   EXPECT_EQ(run.latest()->tensors.at("values").values<double>()[0], 2);
   run.save(120, tensors_of({3}));
   EXPECT_EQ(run.latest()->tensors.at("values").values<double>()[0], 3);

@@ -80,6 +80,27 @@ TEST(ThreadPool, TheFirstExceptionByPartIsRethrown) {
   }
 }
 
+// Both parts are under way before either fails, in both orders of failing.
+TEST(ThreadPool, OfTwoThatFailTogetherTheFirstIsRethrown) {
+  for (const int64_t early : {0, 1}) {
+    ThreadPool pool(2);
+    std::atomic<int> begun{0}, failed{0};
+    try {
+      pool.run(2, [&](int64_t part) {
+        ++begun;
+        while (begun < 2) std::this_thread::yield();
+        while (part != early && failed == 0) std::this_thread::yield();
+        if (part != early) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        ++failed;
+        throw user_error("part {}", part);
+      });
+      FAIL() << "no exception";
+    } catch (const UserError& error) {
+      EXPECT_STREQ(error.what(), "part 0") << early;
+    }
+  }
+}
+
 TEST(ThreadPool, NestedExceptionsReachTheCaller) {
   ThreadPool pool(2);
   EXPECT_THROW(

@@ -312,6 +312,58 @@ TEST(Program, NamesTheFirstNonFiniteNodeAndKeepsTheVariables) {
   program.run();
 }
 
+// Of a larger or smaller one, whichever operand it is.
+TEST(Program, ANumberThatIsNoneIsNotChosenAway) {
+  for (const bool larger : {true, false}) {
+    Graph g;
+    const Tensor x = g.input("x", {kRows, 2}), y = g.input("y", {kRows, 2});
+    const Tensor loss = mean(larger ? maximum(x, y) : minimum(x, y));
+    Variables variables(g);
+    Program program(g, variables, {{{"loss", loss}}, {}}, {.rows = 20});
+    for (const char* bad : {"x", "y"}) {
+      for (const char* name : {"x", "y"}) {
+        std::vector<double> values = drawn(40, 3);
+        if (std::string(name) == bad) values[25] = std::nan("");
+        program.set(name, values);
+      }
+      EXPECT_EQ(message_of([&] { program.run(); }).find("output 'loss' is nan"), 0u) << bad;
+    }
+  }
+}
+
+// A product that is used twice, plainly and behind an activation.
+TEST(Program, AProductIsFusedOnlyWhereNobodyElseLooksAtIt) {
+  for (const bool plainly_first : {true, false}) {
+    Graph g;
+    const Tensor x = g.input("x", {kRows, 3});
+    const Tensor w = g.parameter("w", {3, 4}, random_values()),
+                 b = g.parameter("b", {4}, random_values());
+    const Tensor product = matmul(x, w);
+    Tensor plain, activated;
+    if (plainly_first) plain = product * 2.0;
+    activated = tanh(product + b);
+    if (!plainly_first) plain = product * 2.0;
+    Variables variables(g, Type::kFloat64);
+    variables.initialize(4);
+    Program program(g, variables, {{{"plain", plain}, {"activated", activated}}, {}}, {.rows = 5});
+    const std::vector<double> values = drawn(15, 6);
+    program.set("x", values);
+    program.run();
+    std::vector<double> first(20), second(20);
+    program.read("plain", std::span<double>(first));
+    program.read("activated", std::span<double>(second));
+    const std::vector<double> weights = variables.get("w"), bias = variables.get("b");
+    for (size_t row = 0; row < 5; ++row) {
+      for (size_t o = 0; o < 4; ++o) {
+        double sum = 0;
+        for (size_t k = 0; k < 3; ++k) sum += values[row * 3 + k] * weights[k * 4 + o];
+        EXPECT_NEAR(first[row * 4 + o], 2 * sum, 1e-12);
+        EXPECT_NEAR(second[row * 4 + o], std::tanh(sum + bias[o]), 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Program, NamesANonFiniteNodeOfTheSharedPartAndOfAFusedStep) {
   Graph g;
   const Tensor x = g.input("x", {kRows, 2, 2, 1});

@@ -174,6 +174,53 @@ TEST_F(House, NothingIsLeftForLater) {
   }
 }
 
+struct Hunk {
+  std::string file, before, after;  // whole lines
+};
+
+std::vector<Hunk> hunks_of(const std::string& patch) {
+  std::vector<Hunk> hunks;
+  std::string file;
+  std::istringstream lines(patch);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("--- a/")) file = line.substr(6);
+    if (line.starts_with("@@ ")) hunks.push_back({file, "\n", "\n"});
+    if (hunks.empty() || line.starts_with("@@ ")) continue;
+    if (line[0] != '+') hunks.back().before += line.substr(1) + "\n";
+    if (line[0] != '-') hunks.back().after += line.substr(1) + "\n";
+  }
+  return hunks;
+}
+
+// scripts/mutants is of use only as long as its patches apply, and in one place only.
+TEST(Mutants, StillApply) {
+  const fs::path root = AGORA_SOURCE;
+  std::map<std::string, int> rooms;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "tests/mutants")) {
+    if (!entry.is_regular_file()) continue;
+    const fs::path path = entry.path();
+    const std::string patch = read_file(path);
+    EXPECT_EQ(path.extension(), ".patch") << path;
+    EXPECT_FALSE(patch.starts_with("--- ")) << path << " does not say what is wrong";
+    const std::vector<Hunk> hunks = hunks_of(patch);
+    EXPECT_FALSE(hunks.empty()) << path;
+    for (const Hunk& hunk : hunks) {
+      EXPECT_NE(hunk.before, hunk.after) << path;
+      const std::string source = "\n" + read_file(root / hunk.file);
+      const size_t at = source.find(hunk.before);
+      EXPECT_NE(at, std::string::npos)
+          << path << " does not apply any more: make the same mistake in what is there now";
+      EXPECT_EQ(source.find(hunk.before, at + 1), std::string::npos)
+          << path << " applies in several places: give it more context";
+    }
+    ++rooms[path.parent_path().filename()];
+  }
+  for (const auto& [room, height] : kHeights) {
+    const fs::path folder = room == "experiments" ? root / room : root / "src" / room;
+    if (fs::is_directory(folder)) EXPECT_GE(rooms[room], 1) << room;
+  }
+}
+
 // Whether `text` names the place itself, not a folder of that name inside another.
 bool names(const std::string& text, const std::string& place) {
   for (size_t at = 0; (at = text.find(place, at)) != std::string::npos; ++at) {

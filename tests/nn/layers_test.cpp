@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/rng.h"
@@ -47,7 +49,8 @@ class Function {
   std::unique_ptr<compute::Program> program_;
 };
 
-// (i, j) of an n x m matrix of `size` values each, bidders and items both reversed.
+// (i, j) of an n x m matrix of `size` values each, bidders and items both
+// reversed.
 std::vector<double> reversed(const std::vector<double>& x, int64_t n, int64_t m) {
   const int64_t size = static_cast<int64_t>(x.size()) / (n * m);
   std::vector<double> result(x.size());
@@ -71,7 +74,8 @@ TEST(Layers, ExchangeableNetCommutesWithPermutations) {
   for (size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], expected[k], 1e-12);
 }
 
-// Thesis, appendix of ch. 4: own, mean over bidders, over items, over both, bias.
+// Thesis, appendix of ch. 4: own, mean over bidders, over items, over both,
+// bias.
 TEST(Layers, ExchangeableIsTheSumOfItsFourTerms) {
   const int64_t n = 4, m = 3, in = 2, out = 5;
   Function layer({kRows, n, m, in}, 1,
@@ -102,7 +106,8 @@ TEST(Layers, ExchangeableIsTheSumOfItsFourTerms) {
   }
 }
 
-// The same weights serve any number of bidders and items; with one of each all means coincide.
+// The same weights serve any number of bidders and items; with one of each all
+// means coincide.
 TEST(Layers, ExchangeableWithOneBidderAndItemIsDense) {
   Function layer({kRows, 1, 1, 2}, 1,
                  [](Graph& graph, Tensor x) { return Exchangeable(graph, "layer", 2, 3)(x); });
@@ -131,6 +136,70 @@ TEST(Layers, ImpalaHasTheParametersOfTheThesis) {
     count += size;
   }
   EXPECT_EQ(count, 626'256);
+}
+
+TEST(Layers, MlpActivatesBetweenItsLayersOnly) {
+  Function net({kRows, 2}, 1, [](Graph& graph, Tensor x) {
+    return Mlp(graph, "net", {2, 3, 1})(x);
+  });
+  net.variables().set("net.1.bias", std::span<const double>(std::vector<double>{2.5}));
+  const auto x = random_values(2);
+  const auto first = net.variables().get("net.0.weight"),
+             last = net.variables().get("net.1.weight");
+  double expected = 2.5;  // beyond what any activation gives
+  for (int h = 0; h < 3; ++h)
+    expected += last[h] * std::tanh(x[0] * first[h] + x[1] * first[3 + h]);
+  EXPECT_NEAR(net(x)[0], expected, 1e-12);
+}
+
+// On an image of one pixel a convolution is its middle tap: x + c relu(a
+// relu(x) + b) + d.
+TEST(Layers, ResidualBlockAddsWhatItsConvolutionsFind) {
+  Function block({kRows, 1, 1, 1}, 1,
+                 [](Graph& graph, Tensor x) { return ResidualBlock(graph, "block", 1)(x); });
+  const double a = 2, b = 0.25, c = -3, d = 0.125;
+  const auto set = [&](const char* layer, double weight, double bias) {
+    std::vector<double> taps(9, 7.0);
+    taps[4] = weight;
+    const std::string name = std::string("block.") + layer;
+    block.variables().set(name + ".weight", std::span<const double>(taps));
+    block.variables().set(name + ".bias", std::span<const double>(std::vector<double>{bias}));
+  };
+  set("first", a, b);
+  set("second", c, d);
+  for (const double x : {1.5, -0.1, -2.0}) {
+    const double inner = std::max(0.0, a * std::max(0.0, x) + b);
+    EXPECT_NEAR(block({x})[0], x + c * inner + d, 1e-12) << x;
+  }
+}
+
+// Cho et al., with the reset gate behind the product, as in PyTorch; of
+// width 1.
+TEST(Layers, GruIsThatOfPyTorch) {
+  Graph graph;
+  const Tensor x = graph.input("x", {kRows, 1}), h = graph.input("h", {kRows, 1});
+  const Tensor next = GruCell(graph, "gru", 1, 1)(x, h);
+  compute::Variables variables(graph, compute::Type::kFloat64);
+  const std::vector<double> wi{0.5, -0.3, 0.8}, wh{-0.7, 0.4, 0.9}, bi{0.1, 0.2, -0.3},
+      bh{0.3, -0.1, 0.6};  // reset, update, proposal
+  variables.set("gru.input.weight", std::span<const double>(wi));
+  variables.set("gru.hidden.weight", std::span<const double>(wh));
+  variables.set("gru.input.bias", std::span<const double>(bi));
+  variables.set("gru.hidden.bias", std::span<const double>(bh));
+  compute::Program program(graph, variables, {.outputs = {{"next", next}}, .updates = {}},
+                           {.rows = 1});
+  const double seen = 1.3, state = -0.6;
+  program.set("x", std::span<const double>(std::vector<double>{seen}));
+  program.set("h", std::span<const double>(std::vector<double>{state}));
+  program.run();
+  std::vector<double> result(1);
+  program.read("next", std::span<double>(result));
+  const auto sigmoid = [](double value) { return 1 / (1 + std::exp(-value)); };
+  const auto input = [&](int k) { return wi[k] * seen + bi[k]; };
+  const auto recurrent = [&](int k) { return wh[k] * state + bh[k]; };
+  const double reset = sigmoid(input(0) + recurrent(0)), update = sigmoid(input(1) + recurrent(1));
+  const double proposal = std::tanh(input(2) + reset * recurrent(2));
+  EXPECT_NEAR(result[0], (1 - update) * proposal + update * state, 1e-12);
 }
 
 TEST(Layers, GruKeepsItsStateWhenTheUpdateGateIsClosed) {

@@ -42,7 +42,8 @@ TEST(Schedules, FollowTheirFormulas) {
   EXPECT_NEAR(cosine[0], 1.0, 1e-12);
   EXPECT_NEAR(cosine[1], 0.6 + 0.4 * std::sqrt(0.5), 1e-12);
   EXPECT_NEAR(cosine[2], 0.6, 1e-12);
-  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552), 1e-12);  // .7 pi
+  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552),
+              1e-12);  // .7 pi
   EXPECT_NEAR(cosine[4], 0.2, 1e-12);
   EXPECT_NEAR(cosine[5], 0.2, 1e-12);
   const auto exponential = rates(exponential_rate(0.5, 0.1, 100), {0, 100, 200});
@@ -76,6 +77,25 @@ TEST(Optimisers, AdamFollowsKingmaAndBa) {
     ASSERT_NEAR(variables.get("x")[0], expected, 1e-12) << t;
   }
   EXPECT_EQ(variables.get("adam.steps")[0], 20);
+}
+
+// The same for momentum, as in PyTorch: v = .9 v + g + decay x, x = x - rate v.
+TEST(Optimisers, SgdKeepsItsVelocity) {
+  Graph graph;
+  const Tensor x = graph.parameter("x", {1}, filled(1.0));
+  const Tensor loss = sum(square(x)) * 0.5;
+  const Updates updates = Sgd{.rate = constant_rate(0.1), .momentum = 0.9, .weight_decay = 0.05}(
+      "sgd", {x}, compute::gradients(loss, {x}));
+  compute::Variables variables(graph, compute::Type::kFloat64);
+  variables.initialize(1);
+  compute::Program step(graph, variables, {.outputs = {}, .updates = updates}, {.rows = 1});
+  double expected = 1, velocity = 0;
+  for (int t = 1; t <= 20; ++t) {
+    step.run();
+    velocity = 0.9 * velocity + expected + 0.05 * expected;
+    expected -= 0.1 * velocity;
+    ASSERT_NEAR(variables.get("x")[0], expected, 1e-12) << t;
+  }
 }
 
 TEST(Optimisers, ClippingKeepsShortGradientsAndShortensLongOnes) {

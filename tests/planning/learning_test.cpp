@@ -139,6 +139,26 @@ TEST(Learners, DiscountOnceAStepAndPlayToTheVeryEnd) {
   }
 }
 
+// A rate of one over the visits of an action: what was seen there, on average, from the first
+// visit.
+TEST(Learners, CountTheVisitsOfEachAction) {
+  ModelBuilder builder;
+  builder.add(0, 0, 1, 1.0, 2.0);
+  builder.add(0, 1, 1, 1.0, -3.0);
+  builder.terminal_reward(1, 0.0);
+  const Model model = builder.build();
+  for (const char* algorithm : {"q-learning", "sarsa", "expected-sarsa"}) {
+    LearningOptions options;
+    options.algorithm = algorithm;
+    options.alpha = options.alpha_power = options.epsilon = 1.0;
+    options.runs = 1;
+    LearningRun run(model, options);
+    run.advance(30);
+    EXPECT_NEAR(run.row(0, 0)[0], 2.0, 1e-12) << algorithm;
+    EXPECT_NEAR(run.row(0, 0)[1], -3.0, 1e-12) << algorithm;
+  }
+}
+
 TEST(Learners, AnEpisodeMayBeginAtAnEnd) {
   ModelBuilder builder;
   builder.add(0, 0, 1, 1.0, -1.0);

@@ -195,6 +195,33 @@ std::string error_of(const std::function<void()>& run) {
   return "";
 }
 
+// A long walk of free steps: the error of log Z is many times the residual.
+TEST(PartitionFunction, AnEarlyAnswerIsWithinItsBound) {
+  constexpr State kCells = 40;
+  ModelBuilder builder;
+  for (State s = 0; s + 1 < kCells; ++s) {
+    builder.add(s, 0, std::max(s - 1, 0), 1.0, 0.0);
+    builder.add(s, 1, s + 1, 1.0, 0.0);
+  }
+  builder.terminal_reward(kCells - 1, 0.0);
+  const Model walk = builder.build();
+  const double mu = -std::log(2.0) - 1e-3;
+  const Solution truth = solve(walk, "z-linear", {.beta = 1.0, .mu = mu, .tolerance = 1e-9});
+  const Solution early = solve(walk, "z-power", {.beta = 1.0, .mu = mu, .tolerance = 1.0});
+  double error = 0.0;
+  for (size_t s = 0; s < kCells; ++s) {
+    error = std::max(error, std::abs(early.log_z[s] - truth.log_z[s]));
+  }
+  EXPECT_LE(error, early.bound);
+  EXPECT_GT(error, 10 * early.residual);
+}
+
+TEST(PartitionFunction, MuIsALittleBelowTheLogarithmOfTheActions) {
+  EXPECT_NEAR(solve(benchmark_grid(5, 1), "z", {.beta = 1.0}).mu, -std::log(4.0) - 0.1, 1e-15);
+  EXPECT_NEAR(solve(decision_tree(), "z-variational", {.beta = 1.0}).mu, -std::log(3.0) - 0.1,
+              1e-15);
+}
+
 TEST(PartitionFunction, SaysWhyItCannotBeSolved) {
   const Model grid = benchmark_grid(20);
   for (const std::string& method : kMethods) {

@@ -243,6 +243,10 @@ TEST(Solvers, TheBoundIsReached) {
   const Solution early = solve(model, "vi", {.tolerance = 1.0});
   EXPECT_GT(early.bound, 0.0);
   EXPECT_NEAR(10.0 - early.value[0], early.bound, 1e-9);
+  // One action has no entropy: soft values are the same.
+  const Solution soft = solve(model, "soft-vi", {.beta = 2.0, .tolerance = 1.0});
+  EXPECT_GT(soft.bound, 0.0);
+  EXPECT_NEAR(10.0 - soft.value[0], soft.bound, 1e-9);
 }
 
 TEST(Solvers, NoAnswerThatIsNoneLeaves) {

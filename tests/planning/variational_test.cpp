@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "planning/soft.h"
 #include "planning/solver.h"
 #include "planning/test_models.h"
 
@@ -110,6 +111,45 @@ TEST(Variational, PolicyIsThatOfItsLogZ) {
         EXPECT_NEAR(solution.policy(s, a), weight[static_cast<size_t>(a)] / sum, 1e-12) << method;
       }
     }
+  }
+}
+
+// Log Z off by up to `error`, up or down by chance: no step is worth more or less by more than
+// said.
+TEST(Variational, APolicyIsOffByNoMoreThanItsBound) {
+  for (const auto& [name, model] : models()) {
+    constexpr double kMu = -1.6;
+    SolveOptions options;
+    options.discount = 1.0;
+    const SoftProblem problem = soft_problem(model, options, kMu);
+    const Solution exact = solve(model, "z-variational", {.mu = kMu});
+    const auto worth = [&](State s, const Policy& policy) {
+      double sum = 0.0;
+      for (Action a = 0; a < model.actions(); ++a) {
+        if (!model.has(s, a)) continue;
+        double one = model.expected_reward(s, a);
+        for (int64_t i = 0; i < model.transition_count(s, a); ++i) {
+          const auto t = model.transition(s, a, i);
+          one += t.probability * exact.value[static_cast<size_t>(t.next)];
+        }
+        sum += policy(s, a) * one;
+      }
+      return sum;
+    };
+    const double error = 1e-3;
+    const double bound = policy_error(problem, exact.policy, exact.value, error);
+    double most = 0.0;
+    Rng rng(5);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      std::vector<double> log_z = exact.log_z;
+      for (double& value : log_z) value += rng.below(2) == 0 ? error : -error;
+      const Policy off = soft_policy(problem, log_z);
+      for (const State s : problem.order) {
+        most = std::max(most, std::abs(worth(s, off) - worth(s, exact.policy)));
+      }
+    }
+    EXPECT_LE(most, bound) << name;
+    EXPECT_GT(most, 0.15 * bound) << name;
   }
 }
 

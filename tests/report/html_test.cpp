@@ -136,6 +136,9 @@ TEST(Html, WritesTheDemoPage) {
 TEST(Text, Escapes) {
   EXPECT_EQ(escape_markup("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
   EXPECT_EQ(escape_markup("\xff é \x01 \xc3"), "\xEF\xBF\xBD é \xEF\xBF\xBD \xEF\xBF\xBD");
+  EXPECT_EQ(escape_json_for_script(R"({"a":"</script>&"})"),
+            R"({"a":"\u003c/script\u003e\u0026"})");
+  EXPECT_EQ(escape_javascript_for_script("a</SCRIPT>b<!--"), "a<\\/SCRIPT>b<\\!--");
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("f"), "Zg==");
   EXPECT_EQ(base64("fo"), "Zm8=");

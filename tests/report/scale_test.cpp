@@ -45,6 +45,26 @@ TEST(AxisScale, ConstantAndTinyRangesHaveRoom) {
   }
 }
 
+TEST(AxisScale, PlacesValuesByDistanceOrByRatio) {
+  EXPECT_NEAR(fixed(1, 100)(10), 9.0 / 99, 1e-12);
+  EXPECT_NEAR(fixed(1, 100, true)(10), 0.5, 1e-12);
+  EXPECT_NEAR(fixed(1e-4, 1, true)(1e-3), 0.25, 1e-12);
+}
+
+// Room on both sides, but not across zero for data that is never negative.
+TEST(AxisScale, StaysOnItsSideOfZero) {
+  const auto around = [](double low, double high) {
+    Extent extent;
+    extent.add(std::vector<double>{low, high});
+    return AxisScale({}, extent, 0.05);
+  };
+  EXPECT_EQ(around(0.1, 10).low(), 0);
+  EXPECT_EQ(around(0, 10).low(), 0);
+  EXPECT_NEAR(around(5, 10).low(), 4.75, 1e-12);
+  EXPECT_NEAR(around(-1, 10).low(), -1.55, 1e-12);
+  EXPECT_NEAR(around(0, 10).high(), 10.5, 1e-12);
+}
+
 TEST(Thin, KeepsExtremesEndsAndGaps) {
   Series series{.name = "s", .x = {}, .y = {}};
   for (int i = 0; i < 100'000; ++i) {

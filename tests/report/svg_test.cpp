@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "base/files.h"
@@ -44,6 +45,36 @@ TEST(Svg, WritesTheDemoCharts) {
         std::filesystem::path(testing::TempDir()) / fmt::format("agora-chart-{}.svg", number++);
     write_svg(file, chart);
     EXPECT_EQ(read_file(file), render_svg(chart));
+  }
+}
+
+std::vector<std::vector<double>> numbers_of(const std::string& svg, const std::string& pattern) {
+  const std::regex shape(pattern);
+  std::vector<std::vector<double>> all;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), shape), end; at != end; ++at) {
+    all.emplace_back();
+    for (size_t k = 1; k < at->size(); ++k) all.back().push_back(std::stod((*at)[k]));
+  }
+  return all;
+}
+
+// Twice as much is twice as high, and an error reaches as far up as down.
+TEST(Svg, BarsStandOnZeroBetweenTheirErrors) {
+  const std::string svg =
+      render_svg(BarChart{.title = "bars", .groups = {"a", "b"}, .bars = {{"x", {4, 8}, {1, 2}}}});
+  const auto bars = numbers_of(
+      svg, R"re(<rect x="[^"]*" y="([^"]*)" width="[^"]*" height="([^"]*)" class="f0")re");
+  const auto errors =
+      numbers_of(svg, R"re(<path d="M[-0-9.]+ ([-0-9.]+)H[^V]*V([-0-9.]+)M[^"]*" class="e")re");
+  ASSERT_GE(bars.size(), 2u);
+  ASSERT_EQ(errors.size(), 2u);
+  const auto& low = bars[bars.size() - 2];
+  const auto& high = bars.back();
+  EXPECT_NEAR(high[1], 2 * low[1], 0.05);
+  for (const size_t k : {0, 1}) {
+    const auto& bar = k == 0 ? low : high;
+    EXPECT_NEAR(errors[k][0] - bar[0], bar[1] / 4, 0.05);  // down
+    EXPECT_NEAR(bar[0] - errors[k][1], bar[1] / 4, 0.05);  // up
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <csignal>
 
 #include "base/signals.h"
@@ -54,6 +55,20 @@ TEST(Stages, GoOnWithTheSameBitsAfterASignal) {
     request_stop(0);
     EXPECT_EQ(dump_json(run(path, 0)), dump_json(whole)) << stop_at;
   }
+}
+
+// (sqrt P - sqrt R)^2, where R is the regret of all bidders and a test prints that of one.
+TEST(Stages, MeasurePStarByTheRegretOfAllBidders) {
+  const Setting market = setting("2x2");
+  const auto untrained =
+      auctions::trainer("regretnet", market, small_recipe("regretnet", market), 3)->mechanism();
+  AuditOptions options{.profiles = 100, .regret_profiles = 10, .symmetry_profiles = 0};
+  options.thesis_test = false;
+  const Json found = measured(*untrained, market, options);
+  const double revenue = found.at("revenue"), regret = found.at("strong");
+  EXPECT_GT(regret, 1e-3);
+  EXPECT_NEAR(found.at("p_star").get<double>(),
+              std::pow(std::sqrt(revenue) - std::sqrt(2 * regret), 2), 1e-12);
 }
 
 TEST(Stages, CompressSchedulesWithTheIterations) {

@@ -88,8 +88,9 @@ class Mixture : public Distribution {
   }
   Interval support() const override {
     Interval all = parts_[0].second->support();
-    for (const auto& [weight, law] : parts_) {
-      all = {std::min(all.low, law->support().low), std::max(all.high, law->support().high)};
+    for (size_t k = 1; k < parts_.size(); ++k) {  // each once: mixtures may hold mixtures
+      const Interval own = parts_[k].second->support();
+      all = {std::min(all.low, own.low), std::max(all.high, own.high)};
     }
     return all;
   }
