@@ -1,10 +1,9 @@
-#include "reproduce/stages.h"
-
 #include <gtest/gtest.h>
 
 #include <csignal>
 
 #include "base/signals.h"
+#include "reproduce/auction_stages.h"
 #include "support/scratch.h"
 
 namespace agora::reproduce {
@@ -35,8 +34,8 @@ Json run(const std::filesystem::path& path, int stop_at) {
                     {"train", seen.revenue},
                     {"test", evaluate(learned, market, {.profiles = 100}).revenue}};
       };
-      auto trained = stages.train({mechanism, market, small_recipe(mechanism, market), task.seed},
-                                  {5, look, {}});
+      auto trained = train(stages, {mechanism, market, small_recipe(mechanism, market), task.seed},
+                           {5, look, {}});
       const Evaluation found = evaluate(*trained.mechanism, market, {.profiles = 100});
       return Json{{"revenue", found.revenue}, {"seen", trained.seen}};
     });

@@ -5,7 +5,7 @@
 
 #include "auctions/network.h"
 #include "auctions/setting.h"
-#include "auctions/training/trainer.h"
+#include "auctions/training/mechanism_learner.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/run_folder.h"
@@ -105,38 +105,19 @@ void check(const Recipe& recipe) {
   }
 }
 
-void train(auctions::ResumableTrainer& trainer, const Recipe& recipe, int bidders,
-           RunFolder* folder) {
-  Progress progress("train", recipe.iterations, "iterations", trainer.iteration());
-  const int64_t every = std::max<int64_t>(1, recipe.iterations / kReports);
+void train(auctions::MechanismLearner& learner, RunFolder* folder) {
   std::optional<report::RunMetrics> metrics;
-  if (folder != nullptr && trainer.iteration() < recipe.iterations) metrics.emplace(*folder);
-  const auto save = [&] {
-    if (folder != nullptr) folder->save(trainer.iteration(), trainer.state());
+  if (folder != nullptr) metrics.emplace(*folder);
+  const auto note = [](const NamedNumbers& numbers) {  // revenue, regret, P*
+    return fmt::format("revenue {:.4f}  regret {:.5f}  P* {:.4f}", numbers[0].second,
+                       numbers[1].second, numbers[2].second);
   };
-  while (trainer.iteration() < recipe.iterations) {
-    try {
-      trainer.advance(1);
-    } catch (const Interrupted&) {
-      save();
-      throw_if_stopped();  // with what was saved
-    }
-    const bool last = trainer.iteration() == recipe.iterations;
-    if (trainer.iteration() % every == 0 || last) {
-      const auctions::TrainingNumbers numbers = trainer.numbers();
-      const double p_star = auctions::p_star(numbers.revenue, numbers.regret * bidders);
-      if (metrics) {
-        metrics->record(trainer.iteration(), "revenue", numbers.revenue);
-        metrics->record(trainer.iteration(), "regret", numbers.regret);
-        metrics->record(trainer.iteration(), "p_star", p_star);
-        metrics->record(trainer.iteration(), "loss", numbers.loss);
-      }
-      progress.update(trainer.iteration(), fmt::format("revenue {:.4f}  regret {:.5f}  P* {:.4f}",
-                                                       numbers.revenue, numbers.regret, p_star));
-    }
-    if (last || (folder != nullptr && folder->save_is_due())) save();
-    if (!last) throw_if_stopped();
-  }
+  learn(learner, {.kept = folder,
+                  .metrics = metrics ? &*metrics : nullptr,
+                  .log_every = std::max<int64_t>(1, learner.total() / kReports),
+                  .title = "train",
+                  .unit = "iterations",
+                  .note = note});
 }
 
 void run(const std::shared_ptr<Market>& market, const Settings& settings, const Common& common) {
@@ -148,27 +129,18 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
     tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
-  const auto trainer =
-      auctions::resumable_trainer(settings.mechanism, setting, recipe, common.seed);
+  auctions::MechanismLearner learner(settings.mechanism, setting, recipe, common.seed);
   std::optional<RunFolder> folder;
   std::string file = settings.out;
   if (!settings.run.empty()) {
     folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
     folder->keep_last(1);
-    if (const auto checkpoint = folder->latest()) {
-      trainer->restore(checkpoint->tensors);
-      if (trainer->iteration() != checkpoint->step || checkpoint->step > recipe.iterations) {
-        throw user_error("{}: it is of iteration {}, expected {} of at most {}",
-                         checkpoint->tensors.path, trainer->iteration(), checkpoint->step,
-                         recipe.iterations);
-      }
-    }
     if (file.empty()) file = (folder->path() / "mechanism.safetensors").string();
   }
   const auto began = Clock::now();
-  train(*trainer, recipe, setting.bidders(), folder ? &*folder : nullptr);
+  train(learner, folder ? &*folder : nullptr);
   const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  const auto mechanism = trainer->mechanism();
+  const auto mechanism = learner.trainer().mechanism();
   auctions::save(*mechanism, file);
   if (!folder) note_saved(fmt::format("wrote {}", file));
   tell("{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds), file);
