@@ -3,7 +3,10 @@
 namespace agora::report {
 
 void RunMetrics::record(int64_t step, std::string_view name, double value) {
-  if (!events_) events_.emplace(folder_.path(), folder_.saved_step());
+  if (!events_) {
+    events_.emplace(folder_.path(), folder_.saved_step());
+    events_->hyperparameters(folder_.settings());
+  }
   folder_.metrics().record(step, name, value);
   events_->record(step, name, value);
 }

@@ -6,8 +6,8 @@
 
 namespace agora::report {
 
-// The numbers of a run, for its metrics.csv and for TensorBoard; a file of events is begun with the
-// first of them.
+// The numbers of a run, for its metrics.csv and, with its options, for TensorBoard; a file of
+// events is begun with the first of them.
 class RunMetrics : public MetricsSink {
  public:
   explicit RunMetrics(RunFolder& folder) : folder_(folder) {}

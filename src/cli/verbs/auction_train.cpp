@@ -11,6 +11,7 @@
 #include "base/run_folder.h"
 #include "base/signals.h"
 #include "cli/auction_market.h"
+#include "cli/auction_seeds.h"
 #include "cli/verb.h"
 #include "report/run_metrics.h"
 
@@ -59,7 +60,7 @@ const std::vector<Change<double>> kReals{
     {"--penalty-step", &Recipe::penalty_step, "What the penalty rises by"}};
 
 struct Settings {
-  std::string mechanism, recipe = "best", run, out;
+  std::string mechanism, recipe = "best", seeds, run, out;
   auctions::AuditOptions audit{.regret_profiles = 1000};
   std::vector<std::function<void(Recipe&)>> changes;
 };
@@ -129,6 +130,9 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
     tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
+  if (!settings.seeds.empty()) {
+    return train_seeds(settings.seeds, settings.run, settings.out, common);
+  }
   auctions::MechanismLearner learner(settings.mechanism, setting, recipe, common.seed);
   std::optional<RunFolder> folder;
   std::string file = settings.out;
@@ -180,13 +184,20 @@ Verb entry_auction_train() {
         app.add_option("--recipe", settings->recipe,
                        "best: what works best here; thesis: as published")
             ->capture_default_str();
+        const CLI::Option* seeds =
+            app.add_option("--seeds", settings->seeds,
+                           "Train with several seeds, such as 1-5 or 1,3,7, side by side");
         app.add_option("--run", settings->run, "Keep everything in this folder; goes on there");
         app.add_option("--out", settings->out, "Write the mechanism to this file");
         declare_profiles(app, settings->audit, 0);
         declare_changes(app, *settings, kCounts);
         declare_changes(app, *settings, kWholeNumbers);
         declare_changes(app, *settings, kReals);
-        return [=](const Common& common) {
+        return [=, &app](const Common& common) {
+          if (seeds->count() > 0 && app.get_option("--seed")->count() > 0) {
+            throw user_error("--seed and --seeds exclude each other");
+          }
+          if (seeds->count() > 0) seeds_named(settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the mechanism go?");
           }
