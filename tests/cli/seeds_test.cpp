@@ -112,7 +112,7 @@ TEST(Seeds, MistakesAreOneLine) {
   const std::vector<std::pair<std::string, std::string>> mistakes{
       {"--seed 3 --seeds 1-2 --out m.json", "--seed and --seeds exclude each other"},
       {"--seeds 1-x --out m.json", "--seeds: expected seeds such as"},
-      {"--seeds 1-2 --batch 0 --run r", "--batch: expected a positive number"},
+      {"--seeds 1-2 --hidden 0 --run r", "--hidden: expected a positive number"},
       {"--seeds 1-2", "expected --run FOLDER or --out FILE"},
       {"--seeds 1-2 --out no/such/folder/m.json --iterations 1", "seed 1: "}};
   for (const auto& [words, line] : mistakes) {

@@ -123,6 +123,18 @@ TEST(Stop, SaysWhatWasSavedAndHowToGoOn) {
                  "wrote vcg.json");
 }
 
+// A thousand episodes of its curve's first point take minutes; one takes moments.
+TEST(Stop, EndsLearningBetweenTwoEpisodes) {
+  const Scratch scratch;
+  const std::vector<std::string> learn{"plan",       "learn",   "maze(rows=101,cols=101)",
+                                       "--episodes", "100000",  "--max-steps",
+                                       "1000000",    "--alpha", "1e-9",
+                                       "--runs",     "4",       "--run",
+                                       "long"};
+  expect_stopped(interrupted(scratch, learn, 1.0, SIGINT, "long/config.toml"), "learn", SIGINT,
+                 "saved at step ");
+}
+
 TEST(Stop, EndsTheReadingOfALargeFile) {
   const Scratch scratch;
   const fs::path pipe = scratch / "endless.csv";

@@ -11,7 +11,12 @@ namespace {
 constexpr int64_t kEpisodes = 730;  // windows of 7, and one of 2
 
 LearningOptions options() {
-  return {.algorithm = "q-learning", .alpha_power = 0.5, .runs = 3, .seed = 11};
+  LearningOptions options;
+  options.algorithm = "q-learning";
+  options.alpha_power = 0.5;
+  options.runs = 3;
+  options.seed = 11;
+  return options;
 }
 
 Checkpoint checkpoint_of(const LearningCurve& curve) {
