@@ -91,9 +91,13 @@ TEST(Seeds, AreAllSavedByASignalAndGoOn) {
   const Scratch scratch;
   const std::string train = kTrain + "--iterations 3000 --seeds 1-2 --threads 2 ";
   ASSERT_EQ(shell(train + "--run whole", scratch.path()).status, 0);
-  const Result stopped =
-      shell("timeout --preserve-status -s INT 0.4 " + train + "--run pieces", scratch.path());
-  ASSERT_EQ(stopped.status, 130) << stopped.err;
+  const Result stopped = shell(train +
+                                   "--run pieces & work=$!\n"
+                                   "until [ -e pieces/seed-1/config.toml -a -e "
+                                   "pieces/seed-2/config.toml ]; do sleep 0.05; done\n"
+                                   "kill -TERM $work; wait $work",
+                               scratch.path());
+  ASSERT_EQ(stopped.status, 143) << stopped.err;
   EXPECT_NE(stopped.err.find("every seed is saved, go on with `agora resume pieces`"),
             std::string::npos)
       << stopped.err;

@@ -117,6 +117,11 @@ TEST(Stop, SaysWhatWasSavedAndHowToGoOn) {
   const Ended again = interrupted(scratch, {"resume", "long"}, 2.0, SIGTERM);
   expect_stopped(again, "resume", SIGTERM, "saved at step ");
   EXPECT_NE(again.errors.find("`agora resume long`"), std::string::npos) << again.errors;
+  std::vector<std::string> seeds = train;
+  seeds.back() = "both";
+  seeds.insert(seeds.end(), {"--seeds", "1-2", "--threads", "2"});
+  expect_stopped(interrupted(scratch, seeds, 0.5, SIGINT, "both/seed-2/config.toml"), "seeds",
+                 SIGINT, "every seed is saved, go on with `agora resume both`");
   const std::vector<std::string> exact{"auction",    "exact",        "vcg",   "--setting", "3x3",
                                        "--profiles", "100000000000", "--out", "vcg.json"};
   expect_stopped(interrupted(scratch, exact, 0.5, SIGINT, "vcg.json"), "exact", SIGINT,
