@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 
@@ -37,7 +37,7 @@ inline Json run_sizes(Task& task, const std::vector<SizeLine>& lines, QuickItera
         const auctions::Setting market = auctions::setting(line.size);
         const auctions::Recipe recipe =
             recipe_for(task, network, market, network == "algnet" ? quick.algnet : quick.regretnet);
-        const auto trained = stages.train({network, market, recipe, task.seed});
+        const auto trained = train(stages, {network, market, recipe, task.seed});
         return measured(*trained.mechanism, market, audit_for(task));
       });
     }

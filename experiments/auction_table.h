@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 
@@ -30,7 +30,7 @@ inline Json run_table(Task& task, const NetworkTable& table) {
       const auctions::Setting market = auctions::setting(line.setting);
       const auctions::Recipe recipe =
           recipe_for(task, table.network, market, line.quick_iterations);
-      const auto trained = stages.train({table.network, market, recipe, task.seed});
+      const auto trained = train(stages, {table.network, market, recipe, task.seed});
       return measured(*trained.mechanism, market, audit_for(task));
     });
   }

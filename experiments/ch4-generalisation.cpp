@@ -1,6 +1,6 @@
 // A network trained on one number of items, tested on others.
 #include "auctions/audit/audit.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -55,7 +55,7 @@ Json run(Task& task) {
     result[study.name] = stages.stage(study.name, [&] {
       const Setting market = market_of(study, study.trained_items);
       const Recipe recipe = recipe_for(task, "equivariantnet", market, 300);
-      const auto trained = stages.train({"equivariantnet", market, recipe, task.seed});
+      const auto trained = train(stages, {"equivariantnet", market, recipe, task.seed});
       Json found = Json::array();
       for (int items = 2; items <= study.last_items; ++items) {
         found.push_back(measured(*trained.mechanism, market_of(study, items), options));
@@ -68,7 +68,7 @@ Json run(Task& task) {
       result[stage] = stages.stage(stage, [&] {
         const Setting market = market_of(study, items);
         const Recipe recipe = recipe_for(task, "regretnet", market, 1'000);
-        const auto trained = stages.train({"regretnet", market, recipe, task.seed});
+        const auto trained = train(stages, {"regretnet", market, recipe, task.seed});
         return measured(*trained.mechanism, market, options);
       });
     }

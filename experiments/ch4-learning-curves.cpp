@@ -1,6 +1,6 @@
 // Train and test revenue and regret of EquivariantNet on setting I, against epochs.
 #include "auctions/audit/audit.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -25,7 +25,7 @@ Json run(Task& task) {
   };
   return {{"I", stages.stage("I", [&] {
              auto trained =
-                 stages.train({"equivariantnet", market, recipe, task.seed}, {kPoints, look, {}});
+                 train(stages, {"equivariantnet", market, recipe, task.seed}, {kPoints, look, {}});
              return Json{{"seen", std::move(trained.seen)}};
            })}};
 }

@@ -1,7 +1,7 @@
 // How much the revenue of a learned auction changes with the order of bidders and items.
 #include "auctions/audit/audit.h"
 #include "base/statistics.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -36,7 +36,7 @@ Json run(Task& task) {
       const Setting market = setting(each.setting);
       Recipe recipe = recipe_for(task, each.mechanism, market, each.quick_iterations);
       recipe.samples = each.samples;
-      const auto trained = stages.train({each.mechanism, market, recipe, task.seed});
+      const auto trained = train(stages, {each.mechanism, market, recipe, task.seed});
       AuditOptions options = audit_for(task);
       options.symmetry_profiles = 1'000;
       options.thesis_test = false;

@@ -1,7 +1,7 @@
 // Twenty training profiles: the Lagrangian on them and on fresh ones, for both networks.
 #include "auctions/audit/audit.h"
 #include "auctions/setting.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -36,10 +36,10 @@ Json run(Task& task) {
   Stages stages(task);
   const Setting market = setting("V");
   const int64_t tested = task.quick() ? 60 : 2'000;
-  std::vector<double> train(kSamples * 4), test(tested * 4);
-  market.sample(task.seed, kTrainingStream, 0, kSamples, train.data());
-  market.sample(task.seed, kEvaluationStream, 0, tested, test.data());
-  const Setting seen = market_of(train), unseen = market_of(test);
+  std::vector<double> trained_on(kSamples * 4), tested_on(tested * 4);
+  market.sample(task.seed, kTrainingStream, 0, kSamples, trained_on.data());
+  market.sample(task.seed, kEvaluationStream, 0, tested, tested_on.data());
+  const Setting seen = market_of(trained_on), unseen = market_of(tested_on);
   Json result = Json::object();
   for (const std::string& network : kNetworks) {
     result[network] = stages.stage(network, [&] {
@@ -51,7 +51,7 @@ Json run(Task& task) {
                     {"train", lagrangian(mechanism, seen, kSamples, task.seed)},
                     {"test", lagrangian(mechanism, unseen, tested, task.seed)}};
       };
-      auto trained = stages.train({network, market, recipe, task.seed}, {kPoints, look, {}});
+      auto trained = train(stages, {network, market, recipe, task.seed}, {kPoints, look, {}});
       return Json{{"seen", std::move(trained.seen)}};
     });
   }

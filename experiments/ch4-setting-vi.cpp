@@ -1,5 +1,5 @@
 // Exponential values of different means: how an equivariant network copes with items that differ.
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -34,7 +34,7 @@ Json run(Task& task) {
       result[stage] = stages.stage(stage, [&] {
         const Setting market = setting("VI(" + line.mean + ")");
         const Recipe recipe = recipe_for(task, kNetworks[network], market, 100);
-        const auto trained = stages.train({kNetworks[network], market, recipe, task.seed});
+        const auto trained = train(stages, {kNetworks[network], market, recipe, task.seed});
         return measured(*trained.mechanism, market, audit_for(task));
       });
     }

@@ -1,6 +1,6 @@
 // Revenue, regret and P* of RegretNet and ALGnet on setting A while they learn.
 #include "auctions/audit/audit.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -30,7 +30,7 @@ Json run(Task& task) {
                     {"regret", regret},
                     {"p_star", p_star(revenue, regret)}};
       };
-      auto trained = stages.train({network, market, recipe, task.seed}, {kPoints, look, {}});
+      auto trained = train(stages, {network, market, recipe, task.seed}, {kPoints, look, {}});
       return Json{{"seen", std::move(trained.seen)}};
     });
   }

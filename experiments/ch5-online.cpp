@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "auctions/audit/audit.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -52,7 +52,7 @@ Json run(Task& task) {
       // Whoever follows the stream is built for bids up to the last bound.
       const Setting built_for = method.online ? law.at(1) : law;
       auto trained =
-          stages.train({method.network, built_for, recipe, task.seed}, {kPoints, look, drift});
+          train(stages, {method.network, built_for, recipe, task.seed}, {kPoints, look, drift});
       return Json{{"seen", std::move(trained.seen)}};
     });
   }

@@ -1,7 +1,7 @@
 // RegretNet with the schedules that were tuned for other sizes.
 #include <algorithm>
 
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -67,7 +67,7 @@ Json run(Task& task) {
         recipe.multiplier_every = tuned.multiplier_every;
         recipe.penalty_every = tuned.penalty_every;
         if (task.quick()) recipe = with_iterations(recipe, 2'500);
-        const auto trained = stages.train({"regretnet", market, recipe, task.seed});
+        const auto trained = train(stages, {"regretnet", market, recipe, task.seed});
         return measured(*trained.mechanism, market, options);
       });
     }

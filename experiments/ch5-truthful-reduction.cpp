@@ -1,7 +1,7 @@
 // From a network with regret to a menu without: the first appendix of chapter 5.
 #include "auctions/audit/audit.h"
 #include "auctions/reduction.h"
-#include "reproduce/stages.h"
+#include "reproduce/auction_stages.h"
 
 namespace agora::reproduce {
 namespace {
@@ -19,7 +19,7 @@ Json run(Task& task) {
     result[network] = stages.stage(network, [&] {
       const int64_t quick = network == "regretnet" ? 2'000 : network == "algnet" ? 300 : 600;
       const Recipe recipe = recipe_for(task, network, market, quick);
-      const auto trained = stages.train({network, market, recipe, task.seed});
+      const auto trained = train(stages, {network, market, recipe, task.seed});
       AuditOptions options = audit_for(task);
       options.thesis_test = false;
       const Reduction found = reduce_to_menu(*trained.mechanism, market,

@@ -1,7 +1,6 @@
 #include "auctions/algnet.h"
 
-#include <cmath>
-
+#include "auctions/setting.h"
 #include "auctions/training/misreports.h"
 
 namespace agora::auctions {
@@ -87,14 +86,8 @@ Tensor Auctioneer::deviating_utility(Tensor values, Tensor reports) const {
 
 Misreporter::Misreporter(Graph& graph, const Architecture& architecture, const Setting& setting)
     : architecture_(architecture),
-      bounded_(true),
-      net_(net(graph, "misreporter", architecture, architecture.items)) {
-  for (int i = 0; i < setting.bidders(); ++i) {
-    for (int j = 0; j < setting.items(); ++j) {
-      bounded_ = bounded_ && !std::isinf(setting.domain(i, j).high);
-    }
-  }
-}
+      bounded_(values_end(setting)),
+      net_(net(graph, "misreporter", architecture, architecture.items)) {}
 
 Tensor Misreporter::operator()(Tensor values) const {
   const Tensor raw = net_(seen_by_each(scaled(architecture_, values)));  // (rows, n, m)

@@ -166,4 +166,13 @@ Setting Setting::at(double time) const {
   return Setting(std::move(laws));
 }
 
+bool values_end(const Setting& setting) {
+  for (int i = 0; i < setting.bidders(); ++i) {
+    for (int j = 0; j < setting.items(); ++j) {
+      if (std::isinf(setting.domain(i, j).high)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace agora::auctions

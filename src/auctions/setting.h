@@ -54,6 +54,7 @@ Setting make_setting(std::string text, int items, std::vector<Row> rows);
 Setting make_setting(std::string text, ValueTable table);
 
 std::vector<std::vector<Law>> marginal_laws(const Setting& setting);  // (bidders, items)
+bool values_end(const Setting& setting);  // whether every value has a highest one
 
 // The grammar's form of a named setting; nothing if `text` starts with a number, an error if it
 // is no known name.

@@ -259,15 +259,19 @@ bool RunFolder::save_is_due() const {
   return stop_requested() || std::chrono::steady_clock::now() - saved_ >= kBetweenSaves;
 }
 
+int64_t RunFolder::saved_step() const {
+  return state_.is_null() ? -1 : state_["step"].get<int64_t>();
+}
+
 void RunFolder::note_checkpoint() const {
   note_saved(state_.is_null() ? ""
                               : fmt::format("saved at step {}, go on with `agora resume {}`",
-                                            state_["step"].get<int64_t>(), path_.string()));
+                                            saved_step(), path_.string()));
 }
 
 // Keeps the one that counts and those of the steps before it; a later one never counted.
 void RunFolder::remove_old_checkpoints() const {
-  const int64_t current = state_.is_null() ? -1 : state_["step"].get<int64_t>();
+  const int64_t current = saved_step();
   const std::string counts = state_.is_null() ? "" : state_["checkpoint"].get<std::string>();
   std::vector<std::pair<int64_t, fs::path>> earlier;
   std::error_code ignored;

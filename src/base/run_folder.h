@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/checkpoints.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/metrics.h"
@@ -24,13 +26,7 @@ namespace agora {
 //   result.json                   there once the run is finished
 // save() renames state.json into place last, so that one rename decides: a process killed at any
 // moment leaves the old checkpoint or the new one, and a resumed run ends with the same bits.
-struct Checkpoint {
-  int64_t step = 0;
-  TensorFile tensors;
-  Json extra;  // what the caller gave to save()
-};
-
-class RunFolder {
+class RunFolder : public Checkpoints {
  public:
   // settings: a flat object with "verb" and the resolved options. The folder must be new or empty.
   static RunFolder create(const std::filesystem::path& path, const Json& settings);
@@ -41,15 +37,18 @@ class RunFolder {
 
   RunFolder(RunFolder&&) noexcept;
   RunFolder& operator=(RunFolder&&) noexcept;
-  ~RunFolder();
+  ~RunFolder() override;
 
   const std::filesystem::path& path() const { return path_; }
   const Json& settings() const { return settings_; }
 
-  std::optional<Checkpoint> latest() const;  // null before the first save()
-  void save(int64_t step, std::vector<StoredTensor> tensors, const Json& extra = nullptr);
-  // Whether a loop should save now: the last time was ten seconds ago, or a stop is asked for.
-  bool save_is_due() const;
+  std::optional<Checkpoint> latest() const override;
+  void save(int64_t step, std::vector<StoredTensor> tensors, const Json& extra) override;
+  void save(int64_t step, std::vector<StoredTensor> tensors) {
+    save(step, std::move(tensors), nullptr);
+  }
+  bool save_is_due() const override;
+  int64_t saved_step() const;  // of the latest checkpoint; -1 before the first
   void keep_last(int checkpoints) { kept_ = checkpoints; }  // 3 unless told
 
   MetricsSink& metrics();

@@ -149,4 +149,24 @@ nlohmann::ordered_json resolved_settings(const Verb& verb, const CLI::App& app) 
   return settings;
 }
 
+std::vector<std::string> words_of(const Verb& verb, const nlohmann::ordered_json& settings) {
+  const Parser parser(verb);
+  std::vector<std::string> options, positionals;
+  for (const CLI::Option* option : parser.app.get_options()) {
+    const auto found = settings.find(key_of(*option));
+    if (found == settings.end()) continue;
+    const auto values = found->is_array() ? *found : nlohmann::ordered_json::array({*found});
+    for (const auto& value : values) {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      if (option->get_lnames().empty()) {
+        positionals.push_back(text);
+      } else {
+        options.push_back(fmt::format("--{}={}", key_of(*option), text));
+      }
+    }
+  }
+  options.insert(options.end(), positionals.begin(), positionals.end());
+  return options;
+}
+
 }  // namespace agora::cli

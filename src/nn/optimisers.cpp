@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/error.h"
 
@@ -26,16 +28,22 @@ Tensor state_like(std::string_view name, std::string_view what, Tensor param) {
 
 }  // namespace
 
+double Schedule::at(double steps) const {
+  CHECK(on_host_, "a rate that is fed");
+  return on_host_(steps);
+}
+
 Schedule constant_rate(double rate) {
-  return [=](Tensor steps) { return steps.graph->constant(rate); };
+  return {[=](Tensor made) { return made.graph->constant(rate); }, [=](double) { return rate; }};
 }
 
 Schedule linear_rate(double from, double to, double steps) {
-  return [=](Tensor made) { return from + (to - from) * minimum(made / steps, 1.0); };
+  return {[=](Tensor made) { return from + (to - from) * minimum(made / steps, 1.0); },
+          [=](double made) { return from + (to - from) * std::min(made / steps, 1.0); }};
 }
 
 Schedule cosine_rate(double from, double to, double steps) {
-  return [=](Tensor made) {
+  const auto in_graph = [=](Tensor made) {
     // (1 + cos(pi t)) / 2 = cos(pi t / 2)^2, by the Taylor series, which is exact to 1e-16 here.
     const double quarter = std::acos(0.0);
     const Tensor squared = square(quarter * minimum(made / steps, 1.0));
@@ -43,16 +51,25 @@ Schedule cosine_rate(double from, double to, double steps) {
     for (int k = 20; k >= 2; k -= 2) cosine = 1.0 - cosine * squared / (k * (k - 1.0));
     return to + (from - to) * square(cosine);
   };
+  return {in_graph, [=](double made) {
+            const double share = std::min(1.0, made / steps);
+            return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
+          }};
 }
 
 Schedule exponential_rate(double rate, double factor, double every) {
-  return [=](Tensor made) { return rate * exp(made * (std::log(factor) / every)); };
+  const double decay = std::log(factor) / every;
+  return {[=](Tensor made) { return rate * exp(made * decay); },
+          [=](double made) { return rate * std::exp(made * decay); }};
 }
 
 Schedule warmed_up(double steps, Schedule after) {
-  return [=, after = std::move(after)](Tensor made) {
-    return after(made) * minimum((made + 1.0) / steps, 1.0);
-  };
+  return {[=](Tensor made) { return after(made) * minimum((made + 1.0) / steps, 1.0); },
+          [=](double made) { return after.at(made) * std::min((made + 1.0) / steps, 1.0); }};
+}
+
+Schedule fed_rate(Tensor rate) {
+  return {[=](Tensor) { return rate; }, nullptr};
 }
 
 Tensor global_norm(const Tensors& grads) {

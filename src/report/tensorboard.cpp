@@ -58,6 +58,13 @@ std::string event(int64_t step, const std::string& what) {
   return double_field(1, wall_time()) + integer_field(2, step) + what;
 }
 
+// message Value { double number_value = 2; string string_value = 3; bool bool_value = 4; }
+std::string value_of(const Json& option) {
+  if (option.is_boolean()) return integer_field(4, option.get<bool>() ? 1 : 0);
+  if (option.is_number()) return double_field(2, option.get<double>());
+  return bytes_field(3, option.is_string() ? option.get<std::string>() : dump_json(option));
+}
+
 }  // namespace
 
 std::string tensorboard_record(std::string_view data) {
@@ -105,6 +112,23 @@ void TensorBoardEvents::record(int64_t step, std::string_view name, double value
   const std::string entry = bytes_field(1, name) + float_field(2, static_cast<float>(value));
   append(event(step, bytes_field(5, bytes_field(1, entry))));
   if (pending_.size() >= kMostPending || Clock::now() - last_write_ >= kWriteEvery) write_out();
+}
+
+void TensorBoardEvents::hyperparameters(const Json& options) {
+  // message SessionStartInfo { map<string, Value> hparams = 1; double start_time_secs = 5; }
+  std::string session;
+  for (const auto& [name, option] : options.items()) {
+    session += bytes_field(1, bytes_field(1, name) + bytes_field(2, value_of(option)));
+  }
+  session += double_field(5, wall_time());
+  // message HParamsPluginData { SessionStartInfo session_start_info = 3; }
+  // message SummaryMetadata { PluginData plugin_data = 1 { plugin_name = 1; content = 2; } }
+  const std::string plugin = bytes_field(1, "hparams") + bytes_field(2, bytes_field(3, session));
+  // message Value { tag = 1; TensorProto tensor = 8; SummaryMetadata metadata = 9; }
+  constexpr std::string_view kNoFloats("\x08\x01\x12\x02\x12\x00", 6);  // a tensor of shape (0)
+  const std::string entry = bytes_field(1, "_hparams_/session_start_info") +
+                            bytes_field(8, kNoFloats) + bytes_field(9, bytes_field(1, plugin));
+  append(event(0, bytes_field(5, bytes_field(1, entry))));
 }
 
 void TensorBoardEvents::flush() { write_out(); }

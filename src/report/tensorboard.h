@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/metrics.h"
 
 namespace agora::report {
@@ -21,6 +22,9 @@ class TensorBoardEvents : public MetricsSink {
 
   void record(int64_t step, std::string_view name, double value) override;
   void flush() override;
+  // The options of the run, a flat object, for the page HPARAMS. What columns there are,
+  // TensorBoard finds out from all the runs that it shows.
+  void hyperparameters(const Json& options);
   const std::filesystem::path& file() const { return file_; }
 
  private:

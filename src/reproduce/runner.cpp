@@ -1,19 +1,14 @@
 #include "reproduce/runner.h"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
-#include <map>
 #include <thread>
 
 #include "base/build.h"
+#include "base/child_processes.h"
 #include "base/error.h"
 #include "base/features.h"
 #include "base/files.h"
@@ -30,48 +25,20 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kLongestWait{10};  // for the children of a reproduce that was killed
 
-// The child writes its messages to the job's log; its result goes to the run folder.
-pid_t start(const Job& job, const Order& order, int threads) {
-  const std::vector<std::string> words{
-      "agora",     "reproduce",
-      "--task",    job.experiment->name,
-      "--scale",   scale_name(order.scale),
-      "--seed",    std::to_string(job.seed),
-      "--threads", std::to_string(threads),
-      "--device",  compute::device_name(compute::default_device()),
-      "--run",     job.folder.string(),
-      "--recipe",  recipe_hash(*job.experiment, order.scale, job.seed, build_id())};
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const char* log = job.log.c_str();
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  CHECK(child >= 0, "a process cannot be started: {}", std::strerror(errno));
-  if (child > 0) return child;
-  // Between fork and exec: system calls only. A run folder is whole after any kill.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before the line above
-  setpgid(0, 0);                      // Ctrl-C is the parent's; a second signal would kill
-  const auto redirect = [](int to, const char* file, int flags) {
-    const int from = open(file, flags, 0644);
-    if (from < 0 || dup2(from, to) < 0) _exit(1);
-    close(from);
-  };
-  redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
-  redirect(STDOUT_FILENO, "/dev/null", O_WRONLY);
-  redirect(STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
-  execv("/proc/self/exe", arguments.data());
-  _exit(1);
+// Its messages go to the job's log, its result to the run folder.
+Child child_of(const Job& job, const Order& order, int threads) {
+  return {.words = {"reproduce", "--task", job.experiment->name,                  //
+                    "--scale", scale_name(order.scale),                           //
+                    "--seed", std::to_string(job.seed),                           //
+                    "--threads", std::to_string(threads),                         //
+                    "--device", compute::device_name(compute::default_device()),  //
+                    "--run", job.folder.string(),                                 //
+                    "--recipe", recipe_hash(*job.experiment, order.scale, job.seed, build_id())},
+          .log = job.log};
 }
 
-std::string last_line(const fs::path& file) {
-  std::string text = fs::exists(file) ? read_file(file) : "";
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
-
-void settle(Job& job, const Order& order, int status) {
+void settle(Job& job, const Order& order, const Child& child) {
+  const int status = child.status;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !finished_result(job, order).is_null()) {
     job.state = Job::State::kDone;
     return;
@@ -79,14 +46,7 @@ void settle(Job& job, const Order& order, int status) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
   const bool asked = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
   job.state = asked ? Job::State::kStopped : Job::State::kFailed;
-  std::string said = last_line(job.log);
-  if (said.starts_with("agora: ")) said.erase(0, 7);
-  if (WIFSIGNALED(status)) {
-    job.failure = fmt::format("killed by signal {} ({}){}{}", signal, strsignal(signal),
-                              said.empty() ? "" : " after: ", said);
-  } else {
-    job.failure = said.empty() ? fmt::format("ended with status {}", WEXITSTATUS(status)) : said;
-  }
+  job.failure = failure_of(child);
 }
 
 // A parent that was killed may have children that are still ending.
@@ -176,36 +136,30 @@ std::vector<Job> plan_jobs(const std::vector<const Experiment*>& chosen, const O
 
 void run_jobs(std::vector<Job>& jobs, const Order& order,
               const std::function<void(const std::vector<Job>&)>& watch) {
-  std::map<pid_t, Job*> running;
-  const auto waiting = [&] {
-    return static_cast<int>(std::count_if(jobs.begin(), jobs.end(), [](const Job& job) {
-      return job.state == Job::State::kWaiting;
-    }));
-  };
+  std::vector<Job*> waiting;
+  for (Job& job : jobs) {
+    if (job.state == Job::State::kWaiting) waiting.push_back(&job);
+  }
   // Threads go to as many jobs as there are; few jobs get several threads each.
-  const int slots = std::clamp(waiting(), 1, order.threads);
-  bool stopping = false;
-  while (waiting() > 0 || !running.empty()) {
-    if (stop_requested() && !stopping) {
-      stopping = true;
-      for (const auto& [child, job] : running) kill(child, SIGTERM);
-    }
-    for (Job& job : jobs) {
-      if (stopping || static_cast<int>(running.size()) >= slots) break;
-      if (job.state != Job::State::kWaiting) continue;
-      running[start(job, order, std::max(1, order.threads / slots))] = &job;
-      job.state = Job::State::kRunning;
-    }
-    int status = 0;
-    if (const pid_t child = waitpid(-1, &status, WNOHANG); child > 0 && running.contains(child)) {
-      settle(*running[child], order, status);
-      running.erase(child);
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const int slots = std::clamp(static_cast<int>(waiting.size()), 1, order.threads);
+  std::vector<Child> children;
+  children.reserve(waiting.size());
+  for (const Job* job : waiting) {
+    children.push_back(child_of(*job, order, std::max(1, order.threads / slots)));
+  }
+  run_children(children, slots, [&] {
+    for (size_t k = 0; k < children.size(); ++k) {
+      Job& job = *waiting[k];
+      const Child::State state = children[k].state;
+      if (job.state == Job::State::kWaiting && state != Child::State::kWaiting) {
+        job.state = Job::State::kRunning;
+      }
+      if (job.state == Job::State::kRunning && state == Child::State::kEnded) {
+        settle(job, order, children[k]);
+      }
     }
     watch(jobs);
-    if (stopping && running.empty()) break;
-  }
+  });
 }
 
 void run_task(const Experiment& experiment, Scale scale, uint64_t seed, const fs::path& path,

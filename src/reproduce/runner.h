@@ -44,9 +44,7 @@ struct Order {
 std::vector<Job> plan_jobs(const std::vector<const Experiment*>& chosen, const Order& order);
 
 // Runs the waiting jobs as processes of their own (`agora reproduce --task ...`), as many at a time
-// as there are threads; `watch` is called about fifty times a second. An interrupt stops the
-// children, which save; what they did not begin stays waiting. Children end with their parent,
-// however that ends, so call this from a thread that lives as long as the process.
+// as there are threads, by run_children (`base/child_processes.h`).
 void run_jobs(std::vector<Job>& jobs, const Order& order,
               const std::function<void(const std::vector<Job>&)>& watch);
 

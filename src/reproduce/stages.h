@@ -1,36 +1,24 @@
 #pragma once
-#include <agora/auction_audit.h>
-#include <agora/auction_training.h>
-
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/learning_loop.h"
 #include "base/run_folder.h"
 #include "reproduce/experiment.h"
 
 namespace agora::reproduce {
 
-// One network to be trained.
-struct Training {
-  std::string mechanism;
-  auctions::Setting setting;
-  auctions::Recipe recipe;
-  uint64_t seed = 0;
-};
-
-// What is looked at while a network learns, `points` times.
-struct Watch {
+// What is looked at while somebody learns, `points` times.
+struct Looks {
   int points = 0;
-  // The mechanism as learned so far and what the training saw since the last look.
-  std::function<Json(int64_t iteration, const auctions::Mechanism&, auctions::TrainingNumbers)>
-      look;
-  // Before every look's share of the iterations: a drifting law moves on.
-  std::function<void(int64_t iteration, auctions::Trainer&)> before;
+  std::function<Json(int64_t step)> look = {};
+  std::function<void(int64_t step)> before_share = {};  // of the steps that lead to the next look
 };
 
-// The stages of an experiment: mostly one training each, with what is measured of it. Finished
-// stages and the state of a training under way are kept in the task's folder, so that a run that
+// The stages of an experiment: mostly one learner each, with what is measured of it. Finished
+// stages and the state of a learner under way are kept in the task's folder, so that a run that
 // was stopped goes on with the same bits.
 class Stages {
  public:
@@ -39,15 +27,12 @@ class Stages {
   // What `compute` gives; a finished stage is not computed again.
   Json stage(const std::string& name, const std::function<Json()>& compute);
 
-  struct Trained {
-    std::unique_ptr<auctions::Mechanism> mechanism;
-    Json seen = Json::array();  // one entry per look
-  };
-  // At most one training per stage.
-  Trained train(const Training& training, const Watch& watch = {});
+  // Leads the learner to its end and returns what was seen, look by look. At most once per stage.
+  Json learn(Resumable& learner, const Looks& looks = {});
 
  private:
-  void save(std::vector<StoredTensor> tensors, const Json& seen);
+  class StageCheckpoints;
+  void save(std::vector<StoredTensor> tensors, const Json& learner);
 
   Task& task_;
   int64_t step_ = 0;
@@ -56,24 +41,11 @@ class Stages {
   std::optional<Checkpoint> under_way_;  // of the stage that was stopped
 };
 
-// A recipe of so many iterations, with its schedules compressed or stretched.
-auctions::Recipe with_iterations(auctions::Recipe recipe, int64_t iterations);
-// The shipped recipe; with so many iterations at quick scale.
-auctions::Recipe recipe_for(const Task& task, std::string_view mechanism,
-                            const auctions::Setting& setting, int64_t quick_iterations);
-
-// The numbers of the thesis's tables: {"revenue","se","regret","strong","p_star"}; regrets are
-// means per bidder by the thesis's and by the strong test (which decides P*).
-Json measured(const auctions::Mechanism& mechanism, const auctions::Setting& setting,
-              const auctions::AuditOptions& options);
-// How much of an audit a scale affords.
-auctions::AuditOptions audit_for(const Task& task);
-
 // The number at `path` of every result, and its mean.
 std::vector<double> numbers_at(const std::vector<Json>& results, const Json::json_pointer& path);
 double mean_at(const std::vector<Json>& results, const Json::json_pointer& path);
 
-// A curve of what watched trainings saw: the mean over the seeds of `y` against `x`.
+// A curve of what was seen of learners: the mean over the seeds of `y` against `x`.
 report::Series seen_curve(std::string name, const std::vector<Json>& results,
                           const std::string& stage, const std::string& x, const std::string& y);
 

@@ -117,10 +117,27 @@ TEST(Stop, SaysWhatWasSavedAndHowToGoOn) {
   const Ended again = interrupted(scratch, {"resume", "long"}, 2.0, SIGTERM);
   expect_stopped(again, "resume", SIGTERM, "saved at step ");
   EXPECT_NE(again.errors.find("`agora resume long`"), std::string::npos) << again.errors;
+  std::vector<std::string> seeds = train;
+  seeds.back() = "both";
+  seeds.insert(seeds.end(), {"--seeds", "1-2", "--threads", "2"});
+  expect_stopped(interrupted(scratch, seeds, 0.5, SIGINT, "both/seed-2/config.toml"), "seeds",
+                 SIGINT, "every seed is saved, go on with `agora resume both`");
   const std::vector<std::string> exact{"auction",    "exact",        "vcg",   "--setting", "3x3",
                                        "--profiles", "100000000000", "--out", "vcg.json"};
   expect_stopped(interrupted(scratch, exact, 0.5, SIGINT, "vcg.json"), "exact", SIGINT,
                  "wrote vcg.json");
+}
+
+// A thousand episodes of its curve's first point take minutes; one takes moments.
+TEST(Stop, EndsLearningBetweenTwoEpisodes) {
+  const Scratch scratch;
+  const std::vector<std::string> learn{"plan",       "learn",   "maze(rows=101,cols=101)",
+                                       "--episodes", "100000",  "--max-steps",
+                                       "1000000",    "--alpha", "1e-9",
+                                       "--runs",     "4",       "--run",
+                                       "long"};
+  expect_stopped(interrupted(scratch, learn, 1.0, SIGINT, "long/config.toml"), "learn", SIGINT,
+                 "saved at step ");
 }
 
 TEST(Stop, EndsTheReadingOfALargeFile) {

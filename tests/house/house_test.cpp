@@ -134,6 +134,14 @@ TEST_F(House, AuditsDoNotSeeTrainers) {
   }
 }
 
+// Agents and planners learn in stages too.
+TEST_F(House, StagesKnowLearnersOnly) {
+  for (const Source& source : tracked_files()) {
+    if (!source.path.starts_with("src/reproduce/stages.")) continue;
+    EXPECT_EQ(source.text.find("auction"), std::string::npos) << source.path;
+  }
+}
+
 TEST_F(House, InstalledHeadersNeedOnlyTheStandardLibrary) {
   for (const Source& source : tracked_files()) {
     if (!source.under("include/agora") || !source.is_code()) continue;

@@ -56,6 +56,17 @@ TEST(Schedules, FollowTheirFormulas) {
   EXPECT_NEAR(warm[3], 0.8, 1e-12);
 }
 
+TEST(Schedules, AreTheSameOnTheHostAndInAGraph) {
+  const Schedule schedules[] = {constant_rate(0.3), linear_rate(1.0, 0.2, 10),
+                                cosine_rate(0.2, 1e-3, 10), exponential_rate(0.5, 0.1, 100),
+                                warmed_up(4, cosine_rate(0.2, 1e-3, 10))};
+  const std::vector<double> at{0, 1, 2.5, 5, 9, 10, 11, 50};
+  for (const Schedule& schedule : schedules) {
+    const std::vector<double> in_graph = rates(schedule, at);
+    for (size_t i = 0; i < at.size(); ++i) EXPECT_NEAR(schedule.at(at[i]), in_graph[i], 1e-14);
+  }
+}
+
 // Adam on x^2 / 2 from 1, against the algorithm written out.
 TEST(Optimisers, AdamFollowsKingmaAndBa) {
   Graph graph;

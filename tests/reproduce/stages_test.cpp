@@ -1,11 +1,10 @@
-#include "reproduce/stages.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <csignal>
 
 #include "base/signals.h"
+#include "reproduce/auction_stages.h"
 #include "support/scratch.h"
 
 namespace agora::reproduce {
@@ -36,8 +35,8 @@ Json run(const std::filesystem::path& path, int stop_at) {
                     {"train", seen.revenue},
                     {"test", evaluate(learned, market, {.profiles = 100}).revenue}};
       };
-      auto trained = stages.train({mechanism, market, small_recipe(mechanism, market), task.seed},
-                                  {5, look, {}});
+      auto trained = train(stages, {mechanism, market, small_recipe(mechanism, market), task.seed},
+                           {5, look, {}});
       const Evaluation found = evaluate(*trained.mechanism, market, {.profiles = 100});
       return Json{{"revenue", found.revenue}, {"seen", trained.seen}};
     });
@@ -69,6 +68,64 @@ TEST(Stages, MeasurePStarByTheRegretOfAllBidders) {
   EXPECT_GT(regret, 1e-3);
   EXPECT_NEAR(found.at("p_star").get<double>(),
               std::pow(std::sqrt(revenue) - std::sqrt(2 * regret), 2), 1e-12);
+}
+
+// Counts steps; the signal comes while step `stop_in` is taken.
+class Counter : public Resumable {
+ public:
+  explicit Counter(int64_t stop_in) : stop_in_(stop_in) {}
+  int64_t step() const override { return static_cast<int64_t>(steps_.size()); }
+  int64_t total() const override { return 10; }
+  void advance(int64_t count) override {
+    for (int64_t k = 0; k < count; ++k) {
+      if (step() + 1 == stop_in_) request_stop(SIGINT);
+      throw_if_stopped();
+      steps_.push_back(static_cast<double>(step() + 1));
+    }
+  }
+  std::vector<StoredTensor> tensors() const override {
+    return {StoredTensor::of<double>("steps", {step()}, steps_)};
+  }
+  void restore(const Checkpoint& checkpoint) override {
+    steps_ = checkpoint.tensors.at("steps").values<double>();
+  }
+  NamedNumbers numbers() override { return {}; }
+  Json all() const { return steps_; }
+
+ private:
+  int64_t stop_in_;
+  std::vector<double> steps_;
+};
+
+// Whoever can be led by the loop has a place in a stage; one that is done is not led again.
+TEST(Stages, LeadAnyLearner) {
+  const Scratch scratch;
+  int computed = 0;
+  const auto count = [&](const std::string& stage, int64_t stop_in) {
+    RunFolder folder = RunFolder::open_or_create(scratch / "run", {{"verb", "test"}});
+    Task task{.scale = Scale::kQuick, .seed = 1, .folder = folder};
+    Stages stages(task);
+    const auto learn = [&] {
+      ++computed;
+      Counter counter(stop_in);
+      const Json seen =
+          stages.learn(counter, {.points = 3, .look = [&](int64_t step) { return Json(step); }});
+      return Json{{"steps", counter.all()}, {"seen", seen}};
+    };
+    return stages.stage(stage, learn);
+  };
+  const Json expected{{"steps", {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0}},
+                      {"seen", {4, 8, 10}}};
+  for (const int64_t stop_in : {2, 6, 10}) {
+    EXPECT_THROW(count("first", stop_in), Interrupted);
+    request_stop(0);
+  }
+  EXPECT_EQ(count("first", 0), expected);
+  EXPECT_THROW(count("second", 3), Interrupted);
+  request_stop(0);
+  EXPECT_EQ(count("second", 0), expected);
+  EXPECT_EQ(count("first", 0), expected);
+  EXPECT_EQ(computed, 6);
 }
 
 TEST(Stages, CompressSchedulesWithTheIterations) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "base/error.h"
@@ -22,8 +21,7 @@ int64_t far_out(int64_t candidates) { return candidates / 4; }
 }  // namespace
 
 nn::Adam adam(Graph& graph, double weight_decay) {
-  const Tensor rate = graph.input("rate", {});
-  return {.rate = [rate](Tensor) { return rate; }, .weight_decay = weight_decay};
+  return {.rate = nn::fed_rate(graph.input("rate", {})), .weight_decay = weight_decay};
 }
 
 MechanismStep mechanism_step(Graph& graph, const Network& network,
@@ -83,10 +81,8 @@ int64_t CommonTrainer::place(int64_t k) {
 }
 
 double CommonTrainer::rate() const {
-  const double share =
-      std::min(1.0, static_cast<double>(iteration_) / static_cast<double>(recipe_.iterations));
-  return recipe_.final_rate +
-         (recipe_.rate - recipe_.final_rate) * (1 + std::cos(std::numbers::pi * share)) / 2;
+  return nn::cosine_rate(recipe_.rate, recipe_.final_rate, static_cast<double>(recipe_.iterations))
+      .at(static_cast<double>(iteration_));
 }
 
 AscentPlan CommonTrainer::ascent_plan() const {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compute/gradients.h"
+#include "nn/optimisers.h"
 
 namespace agora::auctions {
 
@@ -62,8 +63,9 @@ Tensor ascend(const Network& network, Tensor values, Tensor own, Tensor starts,
   const Tensor low = of_own(plan.low), high = of_own(plan.high), range = of_own(plan.range);
   const Tensor zero = broadcast(graph.constant(0), start.shape());
   const Tensor nothing = broadcast(graph.constant(-1e30), {kRows, 1});
-  const double decay =
-      plan.steps > 1 ? std::log(plan.final_rate / plan.rate) / (plan.steps - 1) : 0.0;
+  const nn::Schedule falling =
+      plan.steps > 1 ? nn::exponential_rate(plan.rate, plan.final_rate / plan.rate, plan.steps - 1)
+                     : nn::exponential_rate(plan.rate, 1, 1);
   Tensors state{start, zero, zero};
   if (plan.keep_best) state.insert(state.end(), {start, nothing});
   const Tensors end = repeat(plan.steps, state, [&](const Tensors& s, Tensor step) -> Tensors {
@@ -77,8 +79,7 @@ Tensor ascend(const Network& network, Tensor values, Tensor own, Tensor starts,
     const Tensor slope = gradients(utility, {bid})[0] * range;
     const Tensor first = kFirst * s[1] + (1 - kFirst) * slope;
     const Tensor second = kSecond * s[2] + (1 - kSecond) * square(slope);
-    const Tensor rate = plan.rate * exp((step - 1.0) * decay) *
-                        sqrt(1.0 - exp(step * std::log(kSecond))) /
+    const Tensor rate = falling(step - 1.0) * sqrt(1.0 - exp(step * std::log(kSecond))) /
                         (1.0 - exp(step * std::log(kFirst)));
     const Tensor move = range * reshape(rate, {kRows, 1}) * first / (sqrt(second) + kEpsilon);
     Tensors next{minimum(maximum(bid + move, low), high), first, second};

@@ -71,15 +71,6 @@ double unit_of(const Setting& setting) {
   return sum / setting.items();
 }
 
-bool values_end(const Setting& setting) {
-  for (int i = 0; i < setting.bidders(); ++i) {
-    for (int j = 0; j < setting.items(); ++j) {
-      if (std::isinf(setting.domain(i, j).high)) return false;
-    }
-  }
-  return true;
-}
-
 Recipe best_regretnet(const Setting& setting) {
   Recipe recipe = published_regretnet(setting);
   const bool alone = setting.bidders() == 1;

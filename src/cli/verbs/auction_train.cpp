@@ -5,12 +5,13 @@
 
 #include "auctions/network.h"
 #include "auctions/setting.h"
-#include "auctions/training/trainer.h"
+#include "auctions/training/mechanism_learner.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/run_folder.h"
 #include "base/signals.h"
 #include "cli/auction_market.h"
+#include "cli/auction_seeds.h"
 #include "cli/verb.h"
 #include "report/run_metrics.h"
 
@@ -59,7 +60,7 @@ const std::vector<Change<double>> kReals{
     {"--penalty-step", &Recipe::penalty_step, "What the penalty rises by"}};
 
 struct Settings {
-  std::string mechanism, recipe = "best", run, out;
+  std::string mechanism, recipe = "best", seeds, run, out;
   auctions::AuditOptions audit{.regret_profiles = 1000};
   std::vector<std::function<void(Recipe&)>> changes;
 };
@@ -105,38 +106,19 @@ void check(const Recipe& recipe) {
   }
 }
 
-void train(auctions::ResumableTrainer& trainer, const Recipe& recipe, int bidders,
-           RunFolder* folder) {
-  Progress progress("train", recipe.iterations, "iterations", trainer.iteration());
-  const int64_t every = std::max<int64_t>(1, recipe.iterations / kReports);
+void train(auctions::MechanismLearner& learner, RunFolder* folder) {
   std::optional<report::RunMetrics> metrics;
-  if (folder != nullptr && trainer.iteration() < recipe.iterations) metrics.emplace(*folder);
-  const auto save = [&] {
-    if (folder != nullptr) folder->save(trainer.iteration(), trainer.state());
+  if (folder != nullptr) metrics.emplace(*folder);
+  const auto note = [](const NamedNumbers& numbers) {  // revenue, regret, P*
+    return fmt::format("revenue {:.4f}  regret {:.5f}  P* {:.4f}", numbers[0].second,
+                       numbers[1].second, numbers[2].second);
   };
-  while (trainer.iteration() < recipe.iterations) {
-    try {
-      trainer.advance(1);
-    } catch (const Interrupted&) {
-      save();
-      throw_if_stopped();  // with what was saved
-    }
-    const bool last = trainer.iteration() == recipe.iterations;
-    if (trainer.iteration() % every == 0 || last) {
-      const auctions::TrainingNumbers numbers = trainer.numbers();
-      const double p_star = auctions::p_star(numbers.revenue, numbers.regret * bidders);
-      if (metrics) {
-        metrics->record(trainer.iteration(), "revenue", numbers.revenue);
-        metrics->record(trainer.iteration(), "regret", numbers.regret);
-        metrics->record(trainer.iteration(), "p_star", p_star);
-        metrics->record(trainer.iteration(), "loss", numbers.loss);
-      }
-      progress.update(trainer.iteration(), fmt::format("revenue {:.4f}  regret {:.5f}  P* {:.4f}",
-                                                       numbers.revenue, numbers.regret, p_star));
-    }
-    if (last || (folder != nullptr && folder->save_is_due())) save();
-    if (!last) throw_if_stopped();
-  }
+  learn(learner, {.kept = folder,
+                  .metrics = metrics ? &*metrics : nullptr,
+                  .log_every = std::max<int64_t>(1, learner.total() / kReports),
+                  .title = "train",
+                  .unit = "iterations",
+                  .note = note});
 }
 
 void run(const std::shared_ptr<Market>& market, const Settings& settings, const Common& common) {
@@ -148,27 +130,21 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
     tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
-  const auto trainer =
-      auctions::resumable_trainer(settings.mechanism, setting, recipe, common.seed);
+  if (!settings.seeds.empty()) {
+    return train_seeds(settings.seeds, settings.run, settings.out, common);
+  }
+  auctions::MechanismLearner learner(settings.mechanism, setting, recipe, common.seed);
   std::optional<RunFolder> folder;
   std::string file = settings.out;
   if (!settings.run.empty()) {
     folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
     folder->keep_last(1);
-    if (const auto checkpoint = folder->latest()) {
-      trainer->restore(checkpoint->tensors);
-      if (trainer->iteration() != checkpoint->step || checkpoint->step > recipe.iterations) {
-        throw user_error("{}: it is of iteration {}, expected {} of at most {}",
-                         checkpoint->tensors.path, trainer->iteration(), checkpoint->step,
-                         recipe.iterations);
-      }
-    }
     if (file.empty()) file = (folder->path() / "mechanism.safetensors").string();
   }
   const auto began = Clock::now();
-  train(*trainer, recipe, setting.bidders(), folder ? &*folder : nullptr);
+  train(learner, folder ? &*folder : nullptr);
   const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  const auto mechanism = trainer->mechanism();
+  const auto mechanism = learner.trainer().mechanism();
   auctions::save(*mechanism, file);
   if (!folder) note_saved(fmt::format("wrote {}", file));
   tell("{} iterations in {}; wrote {}\n", recipe.iterations, duration_text(seconds), file);
@@ -208,13 +184,20 @@ Verb entry_auction_train() {
         app.add_option("--recipe", settings->recipe,
                        "best: what works best here; thesis: as published")
             ->capture_default_str();
+        const CLI::Option* seeds =
+            app.add_option("--seeds", settings->seeds,
+                           "Train with several seeds, such as 1-5 or 1,3,7, side by side");
         app.add_option("--run", settings->run, "Keep everything in this folder; goes on there");
         app.add_option("--out", settings->out, "Write the mechanism to this file");
         declare_profiles(app, settings->audit, 0);
         declare_changes(app, *settings, kCounts);
         declare_changes(app, *settings, kWholeNumbers);
         declare_changes(app, *settings, kReals);
-        return [=](const Common& common) {
+        return [=, &app](const Common& common) {
+          if (seeds->count() > 0 && app.get_option("--seed")->count() > 0) {
+            throw user_error("--seed and --seeds exclude each other");
+          }
+          if (seeds->count() > 0) seeds_named(settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the mechanism go?");
           }

@@ -6,31 +6,41 @@
 #include "report/run_page.h"
 
 namespace agora::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> folders;
+  std::string out;
+};
+
+void write_report(const Options& options, const Common& common) {
+  const bool one = options.folders.size() == 1;
+  fs::path file = options.out;
+  if (file.empty()) file = one ? fs::path(options.folders[0]) / "report.html" : "report.html";
+  report::write_html(file,
+                     one ? report::page_of_run(options.folders[0])
+                         : report::page_of_runs({options.folders.begin(), options.folders.end()}));
+  const std::string path = fs::absolute(file).string();
+  common.json ? print_json({{"report", path}}) : fmt::print("report: {}\n", path);
+}
+
+}  // namespace
 
 Verb entry_report() {
   return {.name = "report",
-          .summary = "Write report.html of a run: its result, curves and options",
+          .summary = "Write a page of one run, or of several beside each other",
           .example = "agora report runs/reproduce/quick/ch1-optimal-auction-seed-1",
           .declare = [](CLI::App& app) {
-            struct Options {
-              std::string folder, out;
-            };
             auto options = std::make_shared<Options>();
-            app.add_option("folder", options->folder, "The run's folder")->required();
+            app.add_option("folder", options->folders,
+                           "Folders of runs: curves of the same metric share a chart")
+                ->required();
             app.add_option("--out", options->out,
-                           "The file to write; FOLDER/report.html if not given");
-            return [options](const Common& common) {
-              const std::filesystem::path file =
-                  options->out.empty() ? std::filesystem::path(options->folder) / "report.html"
-                                       : std::filesystem::path(options->out);
-              report::write_html(file, report::page_of_run(options->folder));
-              const std::string path = std::filesystem::absolute(file).string();
-              if (common.json) {
-                print_json({{"report", path}});
-              } else {
-                fmt::print("report: {}\n", path);
-              }
-            };
+                           "The file to write; FOLDER/report.html if not given, of several runs "
+                           "report.html here");
+            return [options](const Common& common) { write_report(*options, common); };
           }};
 }
 
