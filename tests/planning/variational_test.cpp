@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "planning/soft.h"
+#include "planning/z/soft.h"
 #include "planning/solver.h"
 #include "planning/test_models.h"
 
