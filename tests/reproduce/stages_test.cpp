@@ -58,7 +58,7 @@ TEST(Stages, GoOnWithTheSameBitsAfterASignal) {
 
 // (sqrt P - sqrt R)^2, where R is the regret of all bidders and a test prints that of one.
 TEST(Stages, MeasurePStarByTheRegretOfAllBidders) {
-  const Setting market = setting("2x2");
+  const Setting market = setting("2x2 uniform(4,5)");
   const auto untrained =
       auctions::trainer("regretnet", market, small_recipe("regretnet", market), 3)->mechanism();
   AuditOptions options{.profiles = 100, .regret_profiles = 10, .symmetry_profiles = 0};
