@@ -217,7 +217,7 @@ TEST(Mutants, StillApply) {
   }
   for (const auto& [room, height] : kHeights) {
     const fs::path folder = room == "experiments" ? root / room : root / "src" / room;
-    if (fs::is_directory(folder)) EXPECT_GE(rooms[room], 1) << room;
+    EXPECT_TRUE(rooms[room] > 0 || !fs::is_directory(folder)) << room;
   }
 }
 
