@@ -79,6 +79,7 @@ TEST_F(Csv, NamesLineAndColumnOfEveryFault) {
   expect_fault("a,b\n1,+-2\n", {"'+-2'"});
   expect_fault("a,b\n\"1\n\n\",x\n", {"t.csv:2:", "column 'a'"});
   expect_user_error([&] { rows("a,b\n1,\"2\n\n\"\n3\n"); }, {"t.csv:5:", "found 1"});
+  expect_fault("a,\"b\nc\"\n1,2\n3\n", {"t.csv:4:", "found 1"});
   expect_fault("a,a\n", {"t.csv:1:", "two columns", "'a'"});
   expect_fault("a,,b\n", {"column 2 has no name"});
   expect_fault("a\n\"1\n\n", {"t.csv:2:", "never closed"});
