@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "planning/z/soft.h"
 #include "planning/solver.h"
 #include "planning/test_models.h"
+#include "planning/z/soft.h"
 
 namespace agora::planning {
 namespace {
