@@ -98,7 +98,7 @@ inline Vec<float> log(Vec<float> x) {
   constexpr int32_t kSqrtHalf = 0x3f3504f3;
   const Mask subnormal = x < Vec<float>(kSmallest);
   const Vec<float> scaled = select(subnormal, x * Vec<float>(0x1p25f), x);
-  const Mask offset = scaled.bits() - kSqrtHalf;
+  const Mask offset = (scaled.bits() & 0x7fffffff) - kSqrtHalf;  // negative ones end as NaN
   const Mask exponent = (offset >> 23) - (subnormal & 25);
   const Vec<float> mantissa = Vec<float>::from_bits((offset & 0x007fffff) + kSqrtHalf);
   const Vec<float> result =
