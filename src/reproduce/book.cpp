@@ -321,11 +321,12 @@ void write_report(const std::filesystem::path& file, const std::vector<Chapter>&
                                   {.name = "Time", .numeric = true},
                                   {.name = "Why not more"}}};
   for (const Chapter& chapter : chapters) {
-    table.rows.push_back({.cells = {chapter.experiment->name, chapter.experiment->title,
-                                    fmt::format("{} of {}", passes(chapter), judged(chapter)),
-                                    seconds_in_words(chapter.seconds), chapter.why},
-                          .verdict = shown_as(chapter.fate),
-                          .verdict_text = std::string(fate_words(chapter.fate))});
+    table.rows.push_back(
+        {.cells = {chapter.experiment->name, chapter.experiment->title,
+                   fmt::format("{} of {}", passes(chapter), chapter.outcome.findings.size()),
+                   seconds_in_words(chapter.seconds), chapter.why},
+         .verdict = shown_as(chapter.fate),
+         .verdict_text = std::string(fate_words(chapter.fate))});
     page.sections.push_back(section_of(chapter, order));
   }
   page.summary.emplace_back(std::move(table));
