@@ -24,9 +24,8 @@ Made first_price() {
   });
 }
 
-// The winner of a first-price auction could have bid just above the other: its
-// regret is v1 - v2, the mean over both bidders E[v1 - v2] / 2 = 1/6 for
-// U[0,1].
+// The winner of a first-price auction could have bid just above the other: its regret is v1 - v2,
+// the mean over both bidders E[v1 - v2] / 2 = 1/6 for U[0,1].
 TEST(Audit, FindsTheRegretOfAFirstPriceAuction) {
   const Made mechanism = first_price();
   const Setting market = setting("2x1");
@@ -65,8 +64,7 @@ TEST(Audit, TellsEachBiddersRegret) {
   EXPECT_GT(expected[1], 10 * expected[0]);
 }
 
-// Price 1/2, but whoever bids within [.62, .64] pays .1 less: everybody above
-// 1/2 gains .1.
+// Price 1/2, but whoever bids within [.62, .64] pays .1 less: everybody above 1/2 gains .1.
 TEST(Audit, FindsALieInASmallRegion) {
   const Made mechanism(1, 1, [](const double* bids, double* allocation, double* payments) {
     if (bids[0] < 0.5) return;
@@ -129,8 +127,8 @@ TEST(Audit, ClimbsGradientsToTheExhaustiveAnswer) {
   EXPECT_NEAR(thesis_regret(mechanism, market, options).mean, expected, 0.05 * expected);
 }
 
-// Whoever bids within a millionth beside others gets half a unit of money: no
-// grid, draw or ascent finds such a bid, only who looks at the others'.
+// Whoever bids within a millionth beside others gets half a unit of money: no grid, draw or ascent
+// finds such a bid, only who looks at the others'.
 TEST(Audit, LooksBesideTheOthersBids) {
   const auto beside = [](double bid, double other) {
     return bid != other && std::abs(bid / other - 1) < 1.5e-6;
@@ -163,9 +161,8 @@ TEST(Audit, LooksBesideTheOthersBids) {
   EXPECT_TRUE(all_found(on_one_item, "3x2"));
 }
 
-// Broad hills and one narrow high peak: money for bids, no items. Between the
-// points of a grid the peak looks lower than many places on the broad hills,
-// whose best is .3.
+// Broad hills and one narrow high peak: money for bids, no items. Between the points of a grid the
+// peak looks lower than many places on the broad hills, whose best is .3.
 TEST(Audit, FindsANarrowPeakAmongBroadHills) {
   struct Hill {
     double x, y, height, width;
@@ -195,8 +192,7 @@ TEST(Audit, FindsANarrowPeakAmongBroadHills) {
   }
 }
 
-// Gains of the same mechanism on [4, 16] are twelve times those on [0, 1], and
-// so are steps.
+// Gains of the same mechanism on [4, 16] are twelve times those on [0, 1], and so are steps.
 TEST(Audit, TheThesissStepIsAShareOfTheDomain) {
   const auto gains = [](const char* text, double low, double width, bool printed) {
     return thesis_regret(Soft(low, width), setting(text),
@@ -213,8 +209,7 @@ TEST(Audit, TheThesissStepIsAShareOfTheDomain) {
     total += wide[k];
     total_printed += printed[k];
   }
-  EXPECT_LT(total_printed,
-            0.95 * total);  // steps of .001 cross a fiftieth of the domain
+  EXPECT_LT(total_printed, 0.95 * total);  // steps of .001 cross a fiftieth of the domain
   const std::vector<double> one = gains("1x1 exponential(1)", 0, 1, false);
   const std::vector<double> ten = gains("1x1 exponential(10)", 0, 10, false);
   for (size_t k = 0; k < one.size(); ++k) EXPECT_NEAR(ten[k], 10 * one[k], 1e-6) << k;

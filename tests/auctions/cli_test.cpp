@@ -21,11 +21,10 @@ using testing::shell;
 
 TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
   const Scratch scratch;
-  for (const char* command : {"agora auction exact vcg --setting 2x2 --profiles 2000 "
-                              "--regret-profiles 5 --json",
-                              "agora auction audit vcg --setting 2x2 --profiles 500 "
-                              "--regret-profiles 5 --json",
-                              "agora auction eval vcg --setting 2x2 --profiles 500 --json"}) {
+  for (const char* command :
+       {"agora auction exact vcg --setting 2x2 --profiles 2000 --regret-profiles 5 --json",
+        "agora auction audit vcg --setting 2x2 --profiles 500 --regret-profiles 5 --json",
+        "agora auction eval vcg --setting 2x2 --profiles 500 --json"}) {
     const Result result = shell(command, scratch.path());
     ASSERT_EQ(result.status, 0) << result.err;
     const Json json = parse_json(result.out, "stdout");
@@ -39,8 +38,7 @@ TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
   }
 }
 
-// Searching a mechanism for lies that cannot be there takes minutes in a large
-// setting.
+// Searching a mechanism for lies that cannot be there takes minutes in a large setting.
 TEST(AuctionVerbs, SearchTruthfulMechanismsOnlyWhenAsked) {
   const Scratch scratch;
   const auto regret = [&](const std::string& words) {
@@ -59,8 +57,7 @@ TEST(AuctionVerbs, SearchTruthfulMechanismsOnlyWhenAsked) {
   EXPECT_NE(text.out.find("0 by construction"), std::string::npos) << text.out;
 }
 
-// Four gigabytes of address space: a thousand bidders and items must do with
-// less.
+// Four gigabytes of address space: a thousand bidders and items must do with less.
 TEST(AuctionVerbs, TakeBoundedMemory) {
   const Scratch scratch;
   const auto limited = [&](const std::string& words) {
@@ -84,10 +81,8 @@ TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
   const Scratch scratch;
   put(scratch / "wide.csv", "b1i1,b2i1\n0.9,0.4\n0.2,0.7\n");
   put(scratch / "long.csv",
-      "profile,bidder,item,value\nx,1,1,0.9\nx,2,1,0."
-      "4\ny,1,1,0.2\ny,2,1,0.7\n");
-  ASSERT_EQ(shell("agora auction exact second-price --setting 2x1 --reserve "
-                  "0.5 --profiles 100 "
+      "profile,bidder,item,value\nx,1,1,0.9\nx,2,1,0.4\ny,1,1,0.2\ny,2,1,0.7\n");
+  ASSERT_EQ(shell("agora auction exact second-price --setting 2x1 --reserve 0.5 --profiles 100 "
                   "--out m.safetensors",
                   scratch.path())
                 .status,
@@ -98,28 +93,23 @@ TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
       0);
   EXPECT_EQ(testing::contents(scratch / "w.csv"),
             "profile,b1i1,b2i1,payment1,payment2\n1,1,0,0.5,0\n2,0,1,0,0.5\n");
-  ASSERT_EQ(shell("agora auction run m.safetensors --bids long.csv --out l.csv "
-                  "--seed 3",
-                  scratch.path())
-                .status,
-            0);
+  ASSERT_EQ(
+      shell("agora auction run m.safetensors --bids long.csv --out l.csv --seed 3", scratch.path())
+          .status,
+      0);
   EXPECT_EQ(testing::contents(scratch / "l.csv"),
-            "profile,bidder,item,probability,won\nx,1,1,1,1\nx,2,1,0,0\ny,1,1,"
-            "0,0\ny,2,1,1,1\n");
+            "profile,bidder,item,probability,won\nx,1,1,1,1\nx,2,1,0,0\ny,1,1,0,0\ny,2,1,1,1\n");
   EXPECT_EQ(testing::contents(scratch / "l-payments.csv"),
-            "profile,bidder,payment,charged\nx,1,0.5,0.5\nx,2,0,0\ny,1,0,0\ny,"
-            "2,0.5,0.5\n");
+            "profile,bidder,payment,charged\nx,1,0.5,0.5\nx,2,0,0\ny,1,0,0\ny,2,0.5,0.5\n");
 }
 
-// Equal bids share an item: the drawn owner pays twice the expected payment,
-// the other nothing.
+// Equal bids share an item: the drawn owner pays twice the expected payment, the other nothing.
 TEST(AuctionVerbs, WhoGetsNothingPaysNothing) {
   const Scratch scratch;
   std::string bids = "b1i1,b2i1\n";
   for (int k = 0; k < 400; ++k) bids += "0.5,0.5\n";
   put(scratch / "bids.csv", bids);
-  ASSERT_EQ(shell("agora auction run second-price --setting 2x1 --bids "
-                  "bids.csv --out o.csv --wide "
+  ASSERT_EQ(shell("agora auction run second-price --setting 2x1 --bids bids.csv --out o.csv --wide "
                   "--seed 1",
                   scratch.path())
                 .status,
@@ -159,8 +149,7 @@ TEST(AuctionVerbs, RunIsTheSameForAnyNumberOfThreads) {
 TEST(AuctionVerbs, DrawWhatABidBuys) {
   const Scratch scratch;
   const Result result = shell(
-      "agora auction exact sja --setting 1x2 --profiles 100 "
-      "--regret-profiles 0 --report page.html "
+      "agora auction exact sja --setting 1x2 --profiles 100 --regret-profiles 0 --report page.html "
       "--pictures pictures",
       scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
@@ -176,13 +165,11 @@ TEST(AuctionVerbs, DrawWhatABidBuys) {
   }
 }
 
-// Each item is sold from half of its range on: item 1 along the rows, item 2
-// along the columns.
+// Each item is sold from half of its range on: item 1 along the rows, item 2 along the columns.
 TEST(AuctionVerbs, DrawEachItemInItsOwnPicture) {
   const Scratch scratch;
   const Result result = shell(
-      "agora auction exact itemwise-myerson --setting '1x2 uniform(0,1) "
-      "uniform(0,4)' "
+      "agora auction exact itemwise-myerson --setting '1x2 uniform(0,1) uniform(0,4)' "
       "--profiles 100 --regret-profiles 0 --pictures pictures",
       scratch.path());
   ASSERT_EQ(result.status, 0) << result.err;
@@ -211,8 +198,7 @@ TEST(AuctionVerbs, TrainAndAuditWithOneSeed) {
     return parse_json(result.out, "stdout").at("revenue").at("mean").get<double>();
   };
   const double trained = revenue(
-      "train regretnet --setting 1x1 --iterations 2 --batch 16 "
-      "--samples 0 --width 4 --hidden 1 "
+      "train regretnet --setting 1x1 --iterations 2 --batch 16 --samples 0 --width 4 --hidden 1 "
       "--regret-profiles 1 --out net.safetensors --seed 5");
   EXPECT_EQ(revenue("eval net.safetensors --seed 5"), trained);
   EXPECT_NE(revenue("eval net.safetensors --seed 0"), trained);
@@ -284,8 +270,8 @@ TEST(AuctionVerbs, DesignOnATableAndJudgeOnItsHeldOutPart) {
   EXPECT_NE(result.err.find("only 5 profiles are held out"), std::string::npos);
 }
 
-// A RegretNet without weights sells a third of the item to each of two bidders
-// at half its bid. The best lie is the lowest bid, 1: it gains (v - 1) / 6.
+// A RegretNet without weights sells a third of the item to each of two bidders at half its bid. The
+// best lie is the lowest bid, 1: it gains (v - 1) / 6.
 TEST(AuctionVerbs, PStarTakesTheRegretOfAllBidders) {
   using namespace auctions;
   const Scratch scratch;
@@ -328,8 +314,7 @@ TEST(AuctionVerbs, PStarTakesTheRegretOfAllBidders) {
 
 TEST(AuctionVerbs, ReduceToATruthfulMenu) {
   const Scratch scratch;
-  ASSERT_EQ(shell("agora auction reduce bundle --setting 1x2 --choices 500 "
-                  "--profiles 5000 "
+  ASSERT_EQ(shell("agora auction reduce bundle --setting 1x2 --choices 500 --profiles 5000 "
                   "--out menu.safetensors",
                   scratch.path())
                 .status,

@@ -1,5 +1,4 @@
-// The published recipes, number by number, as printed; nothing here is taken
-// from the code.
+// The published recipes, number by number, as printed; nothing here is taken from the code.
 #include <agora/auction_training.h>
 #include <gtest/gtest.h>
 
@@ -47,8 +46,7 @@ TEST(PublishedRecipes, RegretNetIsThatOfItsAuthors) {
   }
 }
 
-// 80 epochs of 50,000 profiles; the penalty rises by 1 every two epochs of 100
-// batches.
+// 80 epochs of 50,000 profiles; the penalty rises by 1 every two epochs of 100 batches.
 TEST(PublishedRecipes, EquivariantNetIsThatOfTheThesis) {
   for (const char* market : {"1x2 uniform(0,1)", kDensities, "2x2 uniform(0,1)"}) {
     const Recipe found = recipe("equivariantnet", setting(market), "thesis");
@@ -102,8 +100,8 @@ TEST(PublishedRecipes, AlgnetIsThatOfTheThesis) {
   }
 }
 
-// Money in cents is the same market: a regret a hundred times larger asks for a
-// hundredth of the penalty, and nothing else changes.
+// Money in cents is the same market: a regret a hundred times larger asks for a hundredth of the
+// penalty, and nothing else changes.
 TEST(ShippedRecipes, DoNotDependOnTheUnitOfMoney) {
   for (const char* mechanism : {"regretnet", "equivariantnet", "algnet"}) {
     for (const char* size : {"1x2", "2x2"}) {

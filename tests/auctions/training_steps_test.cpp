@@ -1,5 +1,4 @@
-// Single steps of the trainings, computed again from what mechanism()->run()
-// gives.
+// Single steps of the trainings, computed again from what mechanism()->run() gives.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -89,8 +88,8 @@ ByHand by_hand(const Mechanism& mechanism, const Setting& market, int64_t iterat
 class LagrangianSteps : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, LagrangianSteps, testing::Values("regretnet", "equivariantnet"));
 
-// -revenue + sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2, and
-// what the multipliers and the penalty become.
+// -revenue + sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2, and what the multipliers
+// and the penalty become.
 TEST_P(LagrangianSteps, AreThoseOfTheAugmentedLagrangian) {
   const Setting market = setting("2x2 uniform(0,1) uniform(0,3)");
   const Recipe how = still(market, GetParam());
@@ -119,8 +118,7 @@ TEST_P(LagrangianSteps, AreThoseOfTheAugmentedLagrangian) {
   }
 }
 
-// A fixed sample, in an order of its own in every epoch, and one lie for each
-// of its profiles.
+// A fixed sample, in an order of its own in every epoch, and one lie for each of its profiles.
 TEST_P(LagrangianSteps, GoThroughTheSampleInANewOrderEveryEpoch) {
   constexpr int64_t kSamples = 50, kSize = kBidders * kItems;
   const Setting market = setting("2x2 uniform(0,1) uniform(0,3)");
@@ -152,8 +150,7 @@ TEST_P(LagrangianSteps, GoThroughTheSampleInANewOrderEveryEpoch) {
   }
 }
 
-// The lies of the profiles that were seen have moved, the others have not; all
-// stay in the domain.
+// The lies of the profiles that were seen have moved, the others have not; all stay in the domain.
 TEST_P(LagrangianSteps, RememberTheLiesTheyFound) {
   constexpr int64_t kSamples = 50, kSize = kBidders * kItems;
   const Setting market = setting("2x2 uniform(0,1) uniform(0,3)");
@@ -180,9 +177,8 @@ TEST_P(LagrangianSteps, RememberTheLiesTheyFound) {
   EXPECT_EQ(moved, kBatch);
 }
 
-// Adam's first step moves every weight by the rate, whatever its gradient is;
-// and two trainings that differ only in the end of their schedule move in
-// proportion to their rates.
+// Adam's first step moves every weight by the rate, whatever its gradient is; and two trainings
+// that differ only in the end of their schedule move in proportion to their rates.
 TEST_P(LagrangianSteps, FollowTheCosineOfTheRate) {
   const Setting market = setting("2x2");
   Recipe constant = still(market, GetParam()), falling = constant;
@@ -234,8 +230,7 @@ TEST_P(LagrangianSteps, AverageWithoutTheBiasOfTheStart) {
   }
 }
 
-// The misreporter is drawn anew before the iterations 2 and 4, and not from
-// `until` on.
+// The misreporter is drawn anew before the iterations 2 and 4, and not from `until` on.
 TEST(GameSteps, RestartTheMisreporterInTime) {
   const Setting market = setting("2x2");
   Recipe never = still(market, "algnet");
@@ -266,8 +261,7 @@ TEST(GameSteps, RestartTheMisreporterInTime) {
   EXPECT_NE(liars_after(twice, 5), once);
 }
 
-// Each time with other weights: with a rate of 0 they are those that were
-// drawn.
+// Each time with other weights: with a rate of 0 they are those that were drawn.
 TEST(GameSteps, DrawAnotherMisreporterAtEveryRestart) {
   const Setting market = setting("2x2");
   Recipe how = still(market, "algnet");
@@ -287,8 +281,8 @@ TEST(GameSteps, DrawAnotherMisreporterAtEveryRestart) {
   EXPECT_EQ(drawn.size(), 3u);
 }
 
-// The misreporter's own steps look for what a lie gains: after many of them the
-// same auctioneer has more regret than at first.
+// The misreporter's own steps look for what a lie gains: after many of them the same auctioneer has
+// more regret than at first.
 TEST(GameSteps, TheMisreporterClimbs) {
   const Setting market = setting("2x2");
   Recipe how = still(market, "algnet");
@@ -306,8 +300,7 @@ TEST(GameSteps, TheMisreporterClimbs) {
   EXPECT_GT(run->numbers().regret, first);
 }
 
-// So many steps of the misreporter that a signal comes among them: they are
-// taken back.
+// So many steps of the misreporter that a signal comes among them: they are taken back.
 TEST(GameSteps, AStopTakesTheMisreportersStepsBack) {
   const Setting market = setting("2x2");
   Recipe how = still(market, "algnet");

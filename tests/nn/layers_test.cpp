@@ -49,8 +49,7 @@ class Function {
   std::unique_ptr<compute::Program> program_;
 };
 
-// (i, j) of an n x m matrix of `size` values each, bidders and items both
-// reversed.
+// (i, j) of an n x m matrix of `size` values each, bidders and items both reversed.
 std::vector<double> reversed(const std::vector<double>& x, int64_t n, int64_t m) {
   const int64_t size = static_cast<int64_t>(x.size()) / (n * m);
   std::vector<double> result(x.size());
@@ -74,8 +73,7 @@ TEST(Layers, ExchangeableNetCommutesWithPermutations) {
   for (size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], expected[k], 1e-12);
 }
 
-// Thesis, appendix of ch. 4: own, mean over bidders, over items, over both,
-// bias.
+// Thesis, appendix of ch. 4: own, mean over bidders, over items, over both, bias.
 TEST(Layers, ExchangeableIsTheSumOfItsFourTerms) {
   const int64_t n = 4, m = 3, in = 2, out = 5;
   Function layer({kRows, n, m, in}, 1,
@@ -106,8 +104,7 @@ TEST(Layers, ExchangeableIsTheSumOfItsFourTerms) {
   }
 }
 
-// The same weights serve any number of bidders and items; with one of each all
-// means coincide.
+// The same weights serve any number of bidders and items; with one of each all means coincide.
 TEST(Layers, ExchangeableWithOneBidderAndItemIsDense) {
   Function layer({kRows, 1, 1, 2}, 1,
                  [](Graph& graph, Tensor x) { return Exchangeable(graph, "layer", 2, 3)(x); });
@@ -152,8 +149,7 @@ TEST(Layers, MlpActivatesBetweenItsLayersOnly) {
   EXPECT_NEAR(net(x)[0], expected, 1e-12);
 }
 
-// On an image of one pixel a convolution is its middle tap: x + c relu(a
-// relu(x) + b) + d.
+// On an image of one pixel a convolution is its middle tap: x + c relu(a relu(x) + b) + d.
 TEST(Layers, ResidualBlockAddsWhatItsConvolutionsFind) {
   Function block({kRows, 1, 1, 1}, 1,
                  [](Graph& graph, Tensor x) { return ResidualBlock(graph, "block", 1)(x); });
@@ -173,8 +169,7 @@ TEST(Layers, ResidualBlockAddsWhatItsConvolutionsFind) {
   }
 }
 
-// Cho et al., with the reset gate behind the product, as in PyTorch; of
-// width 1.
+// Cho et al., with the reset gate behind the product, as in PyTorch; of width 1.
 TEST(Layers, GruIsThatOfPyTorch) {
   Graph graph;
   const Tensor x = graph.input("x", {kRows, 1}), h = graph.input("h", {kRows, 1});

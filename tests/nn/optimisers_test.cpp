@@ -42,8 +42,7 @@ TEST(Schedules, FollowTheirFormulas) {
   EXPECT_NEAR(cosine[0], 1.0, 1e-12);
   EXPECT_NEAR(cosine[1], 0.6 + 0.4 * std::sqrt(0.5), 1e-12);
   EXPECT_NEAR(cosine[2], 0.6, 1e-12);
-  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552),
-              1e-12);  // .7 pi
+  EXPECT_NEAR(cosine[3], 0.6 + 0.4 * std::cos(2.1991148575128552), 1e-12);  // .7 pi
   EXPECT_NEAR(cosine[4], 0.2, 1e-12);
   EXPECT_NEAR(cosine[5], 0.2, 1e-12);
   const auto exponential = rates(exponential_rate(0.5, 0.1, 100), {0, 100, 200});
