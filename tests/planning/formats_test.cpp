@@ -195,6 +195,13 @@ TEST(Drn, ReadsStormsFiles) {
   EXPECT_EQ(model.start()[1].probability, .5);
 }
 
+TEST(Drn, NamesAnUnknownPlaceholderInPlainText) {
+  const Folder folder;
+  const auto file = folder.write(
+      "m.drn", "@type: DTMC\n@nr_states\n1\n@model\nstate 0 init\n\taction 0\n\t\t0 : $\x1b[2J\n");
+  expect_user_error([&] { load(file); }, {"m.drn:7:", "unknown placeholder '$\\x1b[2J'"});
+}
+
 TEST(Drn, ReadsPlaceholdersChainsAndUnlabelledChoices) {
   const Folder folder;
   const Model chain = load(folder.write("m.drn", R"(@type: DTMC

@@ -26,7 +26,8 @@ void DrnParser::fail(const std::string& message) const {
 double DrnParser::number(std::string_view text, const char* what) const {
   if (text.starts_with('$')) {
     const auto found = placeholders_.find(std::string(text));
-    if (found == placeholders_.end()) fail(fmt::format("unknown placeholder '{}'", text));
+    if (found == placeholders_.end())
+      fail(fmt::format("unknown placeholder '{}'", printable(text)));
     return found->second;
   }
   const auto value = to_number(text);
