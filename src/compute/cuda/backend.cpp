@@ -5,8 +5,8 @@
 namespace agora::compute {
 
 const Backend& cuda_backend() {
-  if (!cuda_available()) throw user_error("--device cuda: {}", cuda_description());
-  throw user_error("--device cuda: programs run on the CPU alone in this version");
+  if (!cuda_available()) throw user_error("device cuda: {}", cuda_description());
+  throw user_error("device cuda: programs run on the CPU alone in this version");
 }
 
 }  // namespace agora::compute

@@ -4,6 +4,6 @@
 
 namespace agora::compute {
 
-const Backend& cuda_backend() { throw user_error("--device cuda: {}", cuda_description()); }
+const Backend& cuda_backend() { throw user_error("device cuda: {}", cuda_description()); }
 
 }  // namespace agora::compute
