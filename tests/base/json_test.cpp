@@ -46,6 +46,22 @@ TEST(Json, BracketsInTextDoNotCount) {
   EXPECT_EQ(parse_json("[[],[],[[[[]]]],{}]", "t.json").size(), 4u);
 }
 
+TEST(Json, AWholeNumberIsNeverCutToFit) {
+  const Json json = parse_json(R"({"n": 2.55556e+41, "half": 1.5, "minus": -1, "yes": true,
+                                   "big": 4294967296, "shape": [2, -3], "odd": [2, 1e30]})",
+                               "t.json");
+  for (const char* member : {"n", "half", "yes", "shape"}) {
+    expect_user_error([&] { json_member<int64_t>(json, member, "t.json"); },
+                      {"t.json", "wrong type"});
+  }
+  expect_user_error([&] { json_member<size_t>(json, "minus", "t.json"); }, {"-1"});
+  expect_user_error([&] { json_member<int>(json, "big", "t.json"); }, {"4294967296"});
+  expect_user_error([&] { json_member<std::vector<int64_t>>(json, "odd", "t.json"); }, {"1e+30"});
+  EXPECT_EQ(json_member<int64_t>(json, "big", "t.json"), 4294967296);
+  EXPECT_EQ(json_member<std::vector<int64_t>>(json, "shape", "t.json"),
+            (std::vector<int64_t>{2, -3}));
+}
+
 TEST(Json, MembersAreChecked) {
   const Json json = {{"n", 3}, {"s", "x"}};
   EXPECT_EQ(json_member<int>(json, "n", "t.json"), 3);
