@@ -66,7 +66,7 @@ inline Outcome judge_sizes(Scale scale, const std::vector<SizeLine>& lines,
   for (const auto& [network, words] : kCompared) {
     report::Bars revenue{words + ", revenue", {}}, star{words + ", P*", {}};
     for (const SizeLine& line : lines) {
-      const Json::json_pointer at("/" + network + "-" + line.size);
+      const JsonPath at("/" + network + "-" + line.size);
       const Printed& printed = network == "algnet" ? line.algnet : line.regretnet;
       const std::string what = line.size + ", " + words;
       const auto judge = [&](const std::string& number, const std::string& key,

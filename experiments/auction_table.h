@@ -46,7 +46,7 @@ inline Outcome judge_table(Scale scale, const NetworkTable& table,
                          .groups = {},
                          .bars = {{"revenue", {}}, {"P*", {}}}};
   for (const TableLine& line : table.lines) {
-    const Json::json_pointer at("/" + line.setting);
+    const JsonPath at("/" + line.setting);
     const auto judge = [&](const std::string& what, const std::string& published,
                            const std::string& number, const Rule& rule, const Rule& least) {
       const std::vector<double> ours = numbers_at(results, at / number);

@@ -125,7 +125,8 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   Outcome outcome;
   const auto over_seeds = [&](const char* list, size_t index, const char* key) {
     std::vector<double> values;
-    for (const Json& result : results) values.push_back(result.at(list).at(index).at(key));
+    for (const Json& result : results)
+      values.push_back(result.at(list).at(index).at(key).get<double>());
     return values;
   };
   for (size_t w = 0; w < markets().size(); ++w) {

@@ -89,7 +89,7 @@ Outcome judge(Scale, const std::vector<Json>& results) {
                           .y = {.title = "max |Z_n - Z|", .log = true, .low = 1e-9}};
   for (const Json& one : results.front().at("potentials")) {
     const std::string mu = fmt::format("μ = -log 4 - {:g}", one["below"].get<double>());
-    const double bound = one["bound"];
+    const auto bound = one["bound"].get<double>();
     outcome.findings.push_back(finding(mu + ": largest ratio of successive errors",
                                        fmt::format("≤ d e^μ = {:.6f}", bound),
                                        {one["worst_ratio"].get<double>()}, at_most(bound + 1e-9)));
@@ -97,7 +97,7 @@ Outcome judge(Scale, const std::vector<Json>& results) {
                                        "the same Z", {one["relative_difference"].get<double>()},
                                        at_most(1e-9)));
     std::vector<double> n, bounds;
-    const std::vector<double> errors = one["errors"];
+    const auto errors = one["errors"].get<std::vector<double>>();
     for (size_t i = 0; i < errors.size() && errors[i] > 1e-9; ++i) {
       n.push_back(static_cast<double>(i));
       bounds.push_back(errors[0] * std::pow(bound, static_cast<double>(i)));

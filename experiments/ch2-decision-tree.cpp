@@ -75,8 +75,9 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   const double hot_values[] = {.5, .25, .25};
   const double cold_values[] = {2.0 / 3, 1.0 / 3, 0};
   const double cold_plain_values[] = {.5, .5, 0};
-  const auto add = [&](std::string what, const char* published, double ours, double expected) {
-    outcome.findings.push_back(finding(std::move(what), published, {ours}, within(expected, 1e-9)));
+  const auto add = [&](std::string what, const char* published, const Json& ours, double expected) {
+    outcome.findings.push_back(
+        finding(std::move(what), published, {ours.get<double>()}, within(expected, 1e-9)));
   };
   for (size_t a = 0; a < 3; ++a) {
     const std::string name = "π(" + std::to_string(a + 1) + "|0)";
@@ -95,12 +96,14 @@ Outcome judge(Scale, const std::vector<Json>& results) {
       .caption = "Solid: from the partition function, which counts ways; dashed: Boltzmann policy.",
       .x = {.title = "β"},
       .y = {.title = "probability", .low = 0.0, .high = 1.0}};
+  const auto betas = result["beta"].get<std::vector<double>>();
   for (size_t a = 0; a < 3; ++a) {
     const std::string name = "action " + std::to_string(a + 1);
-    chart.series.push_back({.name = name, .x = result["beta"], .y = result["ours"][a]});
+    chart.series.push_back(
+        {.name = name, .x = betas, .y = result["ours"][a].get<std::vector<double>>()});
     chart.series.push_back({.name = name + ", Boltzmann",
-                            .x = result["beta"],
-                            .y = result["boltzmann"][a],
+                            .x = betas,
+                            .y = result["boltzmann"][a].get<std::vector<double>>(),
                             .dashed = true});
   }
   outcome.charts.push_back(std::move(chart));

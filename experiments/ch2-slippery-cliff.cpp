@@ -78,8 +78,8 @@ report::Chart drawing(const Json& drawn, const std::string& method, const std::s
 
 Outcome judge(Scale, const std::vector<Json>& results) {
   const Json& result = results.front();
-  const double optimum = result["optimum"];
-  const std::vector<double> betas = result["beta"];
+  const auto optimum = result["optimum"].get<double>();
+  const auto betas = result["beta"].get<std::vector<double>>();
   using Number = std::function<double(const Json& averaged, const Json& variational, size_t k)>;
   const auto of = [](const Json& method, const char* what, size_t k) {
     return method.at(what).at(k).get<double>();
@@ -129,12 +129,14 @@ Outcome judge(Scale, const std::vector<Json>& results) {
                           .x = {.title = "β", .log = true},
                           .y = {.title = "probability of ending in a pit"}};
   for (const std::string method : kMethods) {
-    const Json& one = result.at(method);
+    const auto numbers_of = [&](const char* key) {
+      return result.at(method).at(key).get<std::vector<double>>();
+    };
     returns.series.push_back(
-        {.name = method + " earns", .x = betas, .y = one["earned"], .markers = true});
+        {.name = method + " earns", .x = betas, .y = numbers_of("earned"), .markers = true});
     returns.series.push_back(
-        {.name = method + " believes", .x = betas, .y = one["believed"], .dashed = true});
-    falls.series.push_back({.name = method, .x = betas, .y = one["falls"], .markers = true});
+        {.name = method + " believes", .x = betas, .y = numbers_of("believed"), .dashed = true});
+    falls.series.push_back({.name = method, .x = betas, .y = numbers_of("falls"), .markers = true});
   }
   returns.series.push_back({.name = "optimum",
                             .x = betas,

@@ -158,12 +158,15 @@ Outcome judge(Scale, const std::vector<Json>& results) {
                 {one["cold_policy"].get<double>()}, at_most(1e-8)));
     outcome.findings.push_back(finding(model + ", β → ∞: value against the optimum", "V → V*",
                                        {one["cold_value"].get<double>()}, at_most(1e-8)));
-    const std::vector<double> distance = one["distance"];
+    const auto distance = one["distance"].get<std::vector<double>>();
     outcome.findings.push_back(
         finding(fmt::format("{}, β = {:g}: largest distance from the optimum", model,
                             one["beta"].back().get<double>()),
                 "V → V*", {distance.back()}, at_most(distance.front() / 100)));
-    chart.series.push_back({.name = model, .x = one["beta"], .y = distance, .markers = true});
+    chart.series.push_back({.name = model,
+                            .x = one["beta"].get<std::vector<double>>(),
+                            .y = distance,
+                            .markers = true});
   }
   outcome.charts.push_back(std::move(chart));
   outcome.remark =

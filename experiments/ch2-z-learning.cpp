@@ -76,7 +76,7 @@ std::vector<double> curve_numbers(const std::vector<Json>& results, const std::s
 
 Outcome judge(Scale, const std::vector<Json>& results) {
   Outcome outcome;
-  const double optimum = results.front().at("optimum");
+  const auto optimum = results.front().at("optimum").get<double>();
   for (const char* exploration : kExplorations) {
     report::LineChart chart{
         .title = std::string("Cliff walking, ") + exploration,

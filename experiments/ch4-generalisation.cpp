@@ -94,8 +94,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
                    {.name = study.reference_words, .x = {}, .y = {}, .dashed = true}}};
     for (int items = 2; items <= study.last_items; ++items) {
       const double reference = study.reference[items - 2];
-      const Json::json_pointer at =
-          Json::json_pointer("/" + study.name) / static_cast<size_t>(items - 2);
+      const JsonPath at = JsonPath("/" + study.name) / static_cast<size_t>(items - 2);
       const std::vector<double> revenue = numbers_at(results, at / "revenue");
       outcome.findings.push_back(finding(
           scale,
@@ -107,7 +106,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
       chart.series[2].x.push_back(items);
       chart.series[2].y.push_back(reference);
       if (!has_baseline(scale, study, items)) continue;
-      const Json::json_pointer own("/" + baseline_stage(study, items));
+      const JsonPath own("/" + baseline_stage(study, items));
       const std::vector<double> baseline = numbers_at(results, own / "revenue");
       outcome.findings.push_back(
           finding(scale,

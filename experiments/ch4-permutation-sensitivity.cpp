@@ -54,7 +54,7 @@ Json run(Task& task) {
 // Any network has some h_R before it has learned anything: what it earns is judged beside it.
 void judge_learning(Outcome& outcome, Scale scale, const Case& each,
                     const std::vector<Json>& results) {
-  const Json::json_pointer at("/" + each.stage);
+  const JsonPath at("/" + each.stage);
   if (each.setting == "V") return;
   const bool big = each.setting == "II";
   const double reference = big ? kMyersonII : kOptimumI;
@@ -72,7 +72,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
   for (const Case& each : cases()) {
     if (!results.front().contains(each.stage)) continue;
     judge_learning(outcome, scale, each, results);
-    const Json::json_pointer at("/" + each.stage);
+    const JsonPath at("/" + each.stage);
     if (each.mechanism == "equivariantnet") {
       outcome.findings.push_back(finding(each.words + ": largest h_R", "0",
                                          numbers_at(results, at / "h_r" / "max"), at_most(1e-5)));
@@ -91,7 +91,8 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
       outcome.findings.push_back(
           finding(each.words + ": mean h_R, % of revenue", "3.8 to 15", share, between(3.8, 15)));
     }
-    report::Histogram chart = report::histogram(results.front().at(at / "h_r" / "profiles"), 40);
+    report::Histogram chart = report::histogram(
+        results.front().at(at / "h_r" / "profiles").get<std::vector<double>>(), 40);
     chart.title = each.words;
     chart.x.title = "h_R";
     chart.y.title = "profiles";
@@ -104,8 +105,8 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
   } else {
     std::vector<double> ratio;
     for (const Json& result : results) {
-      ratio.push_back(result.at("/few/h_r/mean"_json_pointer).get<double>() /
-                      result.at("/many/h_r/mean"_json_pointer).get<double>());
+      ratio.push_back(result.at(JsonPath("/few/h_r/mean")).get<double>() /
+                      result.at(JsonPath("/many/h_r/mean")).get<double>());
     }
     outcome.findings.push_back(finding(few, "> 1", ratio, at_least(1.05)));
   }

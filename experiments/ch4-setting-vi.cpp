@@ -53,7 +53,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
                                      {.name = "bundle", .x = {}, .y = {}, .dashed = true}}};
   for (const Line& line : lines()) {
     for (int network = 0; network < 2; ++network) {
-      const Json::json_pointer at("/" + stage_of(network, line));
+      const JsonPath at("/" + stage_of(network, line));
       const std::string what = fmt::format("{}, λ2 = {}", kWords[network], line.mean);
       const auto judge = [&](const std::string& number, const std::string& key,
                              const std::string& published, const Rule& rule) {

@@ -59,8 +59,7 @@ double early_regret(const Json& result, const std::string& network) {
 Outcome judge(Scale scale, const std::vector<Json>& results) {
   Outcome outcome;
   for (const auto& [network, words] : kNetworks) {
-    const Json::json_pointer last =
-        Json::json_pointer("/" + network + "/seen") / static_cast<size_t>(kPoints - 1);
+    const JsonPath last = JsonPath("/" + network + "/seen") / static_cast<size_t>(kPoints - 1);
     const bool ours = network == "algnet";
     outcome.findings.push_back(
         finding(scale, words + ": revenue at the end", ours ? "0.555 ± 0.0019" : "0.554",

@@ -64,7 +64,7 @@ double kept(const Json& result, const std::string& stage, double from, double to
   double sum = 0;
   int count = 0;
   for (const Json& one : result.at(stage).at("seen")) {
-    const double t = one.at("t");
+    const auto t = one.at("t").get<double>();
     if (t <= from || t > to) continue;
     sum += one.at("p_star").get<double>() / (kOptimum * (1 + t));
     ++count;

@@ -86,7 +86,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
                            .bars = {{"revenue", {}}, {"P*", {}}}};
     std::vector<std::vector<double>> regret, p_star;  // (schedule, seed)
     for (int k = 0; k < 3; ++k) {
-      const Json::json_pointer at("/" + stage_of(line, kSchedules[k]));
+      const JsonPath at("/" + stage_of(line, kSchedules[k]));
       regret.push_back(numbers_at(results, at / "regret"));
       p_star.push_back(numbers_at(results, at / "p_star"));
       chart.groups.push_back(kSchedules[k]);
@@ -97,8 +97,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
     const double printed = std::stod(line.published[line.own][0]);
     outcome.findings.push_back(finding(
         scale, what + ": revenue", line.published[line.own][0],
-        numbers_at(results,
-                   Json::json_pointer("/" + stage_of(line, kSchedules[line.own])) / "revenue"),
+        numbers_at(results, JsonPath("/" + stage_of(line, kSchedules[line.own])) / "revenue"),
         within(printed, 0.05 * printed), within(printed, 0.15 * printed)));
     outcome.findings.push_back(finding(scale, what + ": regret, the thesis's test",
                                        line.published[line.own][1], regret[line.own],

@@ -60,7 +60,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
                           .x = {.title = "choices", .log = true},
                           .y = {.title = "revenue"}};
   for (const auto& [network, words] : kNetworks) {
-    const Json::json_pointer at("/" + network);
+    const JsonPath at("/" + network);
     std::vector<double> kept;
     for (const Json& result : results) {
       kept.push_back(result.at(at / "menu_revenue").get<double>() -
@@ -77,7 +77,7 @@ Outcome judge(Scale scale, const std::vector<Json>& results) {
     report::Series revenue{.name = words, .x = {}, .y = {}, .markers = true};
     report::Series promised{.name = words + ", promised", .x = {}, .y = {}, .dashed = true};
     for (size_t k = 0; k < results.front().at(network).at("sizes").size(); ++k) {
-      const Json::json_pointer size = at / "sizes" / k;
+      const JsonPath size = at / "sizes" / k;
       revenue.x.push_back(mean_at(results, size / "choices"));
       revenue.y.push_back(mean_at(results, size / "revenue"));
       promised.x.push_back(revenue.x.back());

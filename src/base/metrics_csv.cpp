@@ -38,6 +38,7 @@ void MetricsCsv::restore(const Json& state) {
   if (state.contains("step")) {
     step_ = json_member<int64_t>(state, "step", name);
     const auto pending = json_member<Json>(state, "pending", name);
+    if (!pending.is_object()) throw user_error("{}: its pending row is no object", name);
     for (const auto& [key, cell] : pending.items()) {
       pending_.emplace_back(key, json_member<std::string>(pending, key, name));
     }

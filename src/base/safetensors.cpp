@@ -220,23 +220,13 @@ class Reader {
     data_size_ = input_.size() - 8 - length;
     std::string text(length, '\0');
     if (input_.read(text.data(), length) != length) throw fault("the header ends early");
-    expect_shallow_json(text, file_.path);
-    std::set<std::string> keys;
-    std::optional<std::string> twice;
     Json header;
     try {
-      header = Json::parse(text, [&](int depth, Json::parse_event_t event, Json& value) {
-        if (event == Json::parse_event_t::key && depth == 1) {
-          const auto& key = value.get_ref<const std::string&>();
-          if (!keys.insert(key).second) twice = key;
-        }
-        return true;
-      });
-    } catch (const Json::exception&) {
-      throw fault("its header is no JSON");
+      header = parse_json(text, "its header");
+    } catch (const UserError& error) {
+      throw fault("{}", error.what());
     }
     if (!header.is_object()) throw fault("its header is no JSON object");
-    if (twice) throw fault("two tensors are named '{}'", printable(*twice));
     return header;
   }
 
@@ -264,7 +254,7 @@ class Reader {
     };
 
     StoredTensor tensor{.name = name, .dtype = {}, .shape = {}, .bytes = {}};
-    const auto& dtype = value["dtype"].get_ref<const std::string&>();
+    const auto& dtype = value["dtype"].text();
     const auto* known = std::find_if(kDTypes.begin(), kDTypes.end(),
                                      [&](const DTypeEntry& entry) { return entry.name == dtype; });
     if (known == kDTypes.end()) {

@@ -56,7 +56,7 @@ std::string number_text(double value) {
 }
 
 std::string value_text(const Json& value) {
-  if (value.is_string()) return string_text(value.get_ref<const std::string&>());
+  if (value.is_string()) return string_text(value.text());
   if (value.is_number_float()) return number_text(value.get<double>());
   if (value.is_number_unsigned() && value.get<uint64_t>() > std::numeric_limits<int64_t>::max()) {
     throw user_error("{} is too large; whole numbers go up to {}", value.get<uint64_t>(),

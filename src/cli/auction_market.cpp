@@ -112,9 +112,9 @@ auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& marke
                                     : fmt::format("was made for \"{}\"", made_for));
 }
 
-nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,
-                                  const auctions::Setting& setting, const Audit& audit) {
-  nlohmann::ordered_json thesis, strong, star_thesis, star_strong;  // null where not tested
+Json audit_json(const auctions::Mechanism& mechanism, const auctions::Setting& setting,
+                const Audit& audit) {
+  Json thesis, strong, star_thesis, star_strong;  // null where not tested
   const int n = setting.bidders();
   if (audit.thesis) {
     thesis = {{"mean", audit.thesis->mean}, {"max", audit.thesis->max}};

@@ -40,8 +40,8 @@ auctions::Setting market_for(const auctions::Mechanism& mechanism, Market& marke
 
 // What auction eval, audit, exact and train print: DESIGN's JSON form, or a table. `untested` says
 // why nobody looked for lies.
-nlohmann::ordered_json audit_json(const auctions::Mechanism& mechanism,
-                                  const auctions::Setting& setting, const auctions::Audit& audit);
+Json audit_json(const auctions::Mechanism& mechanism, const auctions::Setting& setting,
+                const auctions::Audit& audit);
 void print_audit(const Common& common, const auctions::Mechanism& mechanism,
                  const auctions::Setting& setting, const auctions::Audit& audit,
                  const std::string& untested = "");

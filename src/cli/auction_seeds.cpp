@@ -29,19 +29,19 @@ constexpr size_t kMostSeeds = 10'000;
 
 struct Quantity {
   const char *key, *title;
-  Json::json_pointer at;  // in the result of a training
+  JsonPath at;  // in the result of a training
 };
 const std::vector<Quantity>& quantities() {
   static const std::vector<Quantity> all{
-      {"revenue", "revenue", Json::json_pointer("/revenue/mean")},
-      {"regret", "regret, strong", Json::json_pointer("/regret/strong/mean")},
-      {"p_star", "P*", Json::json_pointer("/p_star/strong")}};
+      {"revenue", "revenue", JsonPath("/revenue/mean")},
+      {"regret", "regret, strong", JsonPath("/regret/strong/mean")},
+      {"p_star", "P*", JsonPath("/p_star/strong")}};
   return all;
 }
 
 std::optional<double> number(const Json& result, const Quantity& quantity) {
-  if (!result.contains(quantity.at) || !result.at(quantity.at).is_number()) return std::nullopt;
-  return result.at(quantity.at).get<double>();
+  const Json* found = result.find(quantity.at);
+  return found && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
 struct Seed {
@@ -66,7 +66,7 @@ std::vector<Seed> plan(const std::string& text, const std::string& run, const st
 void take_finished(Seed& seed) {
   if (seed.run.empty() || !is_run(seed.run)) return;
   const std::optional<Json> result = read_run_result(seed.run);
-  if (result && fs::exists(result->value("file", ""))) seed.result = *result;
+  if (result && fs::exists(result->text_of("file"))) seed.result = *result;
 }
 
 Child child_of(const Seed& seed, const Common& common, int threads) {

@@ -53,7 +53,7 @@ std::set<std::string> given(const Verb& verb, const std::vector<std::string>& wo
   return keys;
 }
 
-nlohmann::ordered_json typed(const std::string& text) {
+Json typed(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
   const char* end = text.data() + text.size();
   int64_t whole = 0;
@@ -130,8 +130,8 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
   return options;
 }
 
-nlohmann::ordered_json resolved_settings(const Verb& verb, const CLI::App& app) {
-  nlohmann::ordered_json settings{{"verb", verb.name}};
+Json resolved_settings(const Verb& verb, const CLI::App& app) {
+  Json settings{{"verb", verb.name}};
   for (const CLI::Option* option : app.get_options()) {
     const std::string key = key_of(*option);
     if (kNotSettings.contains(key)) continue;
@@ -149,15 +149,15 @@ nlohmann::ordered_json resolved_settings(const Verb& verb, const CLI::App& app) 
   return settings;
 }
 
-std::vector<std::string> words_of(const Verb& verb, const nlohmann::ordered_json& settings) {
+std::vector<std::string> words_of(const Verb& verb, const Json& settings) {
   const Parser parser(verb);
   std::vector<std::string> options, positionals;
   for (const CLI::Option* option : parser.app.get_options()) {
-    const auto found = settings.find(key_of(*option));
-    if (found == settings.end()) continue;
-    const auto values = found->is_array() ? *found : nlohmann::ordered_json::array({*found});
+    const Json* found = settings.find(key_of(*option));
+    if (!found) continue;
+    const auto values = found->is_array() ? *found : Json::array({*found});
     for (const auto& value : values) {
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      const std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
       if (option->get_lnames().empty()) {
         positionals.push_back(text);
       } else {

@@ -40,9 +40,7 @@ PlanAnswer answer_of(const std::string& source, const Solution& solution) {
           .solver = {}};
 }
 
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
-}
+Json number(double value) { return std::isfinite(value) ? Json(value) : nullptr; }
 
 }  // namespace
 
@@ -115,24 +113,24 @@ std::vector<report::Fact> PlanAnswer::facts() const {
   return all;
 }
 
-nlohmann::ordered_json PlanAnswer::json() const {
-  nlohmann::ordered_json result{{"model", source},
-                                {"method", method},
-                                {"states", states},
-                                {"beta", log_z ? number(beta) : nullptr},
-                                {"mu", log_z ? number(mu) : nullptr},
-                                {"start", start},
-                                {"value", number(value)},
-                                {"log_z", log_z ? number(*log_z) : nullptr},
-                                {"residual", number(residual)},
-                                {"sweeps", sweeps},
-                                {"seconds", seconds},
-                                {"action", nullptr},
-                                {"policy", nullptr}};
+Json PlanAnswer::json() const {
+  Json result{{"model", source},
+              {"method", method},
+              {"states", states},
+              {"beta", log_z ? number(beta) : nullptr},
+              {"mu", log_z ? number(mu) : nullptr},
+              {"start", start},
+              {"value", number(value)},
+              {"log_z", log_z ? number(*log_z) : nullptr},
+              {"residual", number(residual)},
+              {"sweeps", sweeps},
+              {"seconds", seconds},
+              {"action", nullptr},
+              {"policy", nullptr}};
   if (log_z && std::isinf(beta)) result["beta"] = "inf";
   if (!action.empty()) result["action"] = action;
   if (!policy.empty()) {
-    result["policy"] = nlohmann::ordered_json::array();
+    result["policy"] = Json::array();
     for (const double p : policy) result["policy"].push_back(number(std::max(p, 0.0)));
   }
   if (ranks > 0) {

@@ -1,11 +1,11 @@
 #pragma once
 #include <agora/planning/solve.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "planning/distributed/distributed.h"
 #include "report/html.h"
 
@@ -29,7 +29,7 @@ struct PlanAnswer {
   std::string solver;
 
   std::vector<report::Fact> facts() const;
-  nlohmann::ordered_json json() const;
+  Json json() const;
 };
 PlanAnswer plan_answer(const std::string& source, const planning::Model& model,
                        const planning::Solution& solution);

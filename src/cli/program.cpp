@@ -186,7 +186,7 @@ void run_verb(const Verb& verb, std::vector<std::string> words, const std::strin
 
 }  // namespace
 
-void print_json(const nlohmann::ordered_json& result) { fmt::print("{}\n", result.dump()); }
+void print_json(const Json& result) { fmt::print("{}\n", dump_json(result)); }
 
 void run_words(std::vector<std::string> words) {
   std::string command = "agora";

@@ -4,9 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "base/json.h"
 
 namespace agora::cli {
 
@@ -18,8 +19,7 @@ struct Common {
   bool json = false;  // print the result as one JSON object on stdout
 
   std::string command;  // as typed, quoted for a shell
-  nlohmann::ordered_json
-      settings;  // every option as resolved: {"verb": "plan solve", "seed": 0, ...}
+  Json settings;        // every option as resolved: {"verb": "plan solve", "seed": 0, ...}
 };
 
 // One verb is one file of verbs/, whose `Verb entry_STEM()` fills this.
@@ -51,6 +51,6 @@ inline constexpr int kRuleMissed = 3;
 const std::vector<Verb>& verbs();
 
 // The result of a verb: one line of JSON on stdout.
-void print_json(const nlohmann::ordered_json& result);
+void print_json(const Json& result);
 
 }  // namespace agora::cli

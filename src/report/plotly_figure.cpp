@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "base/json.h"
 #include "report/arrows.h"
 #include "report/palette.h"
 #include "report/plotly.h"
@@ -15,8 +15,6 @@
 
 namespace agora::report {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr size_t kMostPoints = 3000;
 constexpr int64_t kMostCells = 200;  // a side
@@ -275,7 +273,7 @@ std::string plotly_figure(const Chart& chart) {
   return std::visit(
       [](const auto& any) -> std::string {
         if constexpr (requires { figure(any); })
-          return has_data(any) ? figure(any).dump(-1, ' ', false, Json::error_handler_t::replace)
+          return has_data(any) ? dump_json(figure(any))
                                : "";
         else
           return "";

@@ -67,7 +67,7 @@ void clear(const fs::path& folder, const std::string& recipe, bool fresh) {
   fs::remove_all(aside);
   if (!is_run(folder)) return;
   wait_until_free(folder);
-  const bool begun = read_run_settings(folder).value("recipe", "") == recipe &&
+  const bool begun = read_run_settings(folder).text_of("recipe") == recipe &&
                      !fs::exists(folder / "result.json");
   if (begun && !fresh) return;
   fs::rename(folder, aside);  // one step: a folder that is half removed is no run
@@ -98,9 +98,9 @@ std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed
 Json finished_result(const Job& job, const Order& order) {
   const auto result = is_run(job.folder) ? read_run_result(job.folder) : std::nullopt;
   if (!result || !result->is_object()) return nullptr;
-  const std::string build = order.any_build ? result->value("build", "") : build_id();
+  const std::string build = order.any_build ? result->text_of("build") : build_id();
   const std::string wanted = recipe_hash(*job.experiment, order.scale, job.seed, build);
-  if (result->value("recipe", "") != wanted) return nullptr;
+  if (result->text_of("recipe") != wanted) return nullptr;
   return *result;
 }
 

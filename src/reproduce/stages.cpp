@@ -58,14 +58,14 @@ Json Stages::learn(Resumable& learner, const Looks& looks) {
                                 .before_share = looks.before_share});
 }
 
-std::vector<double> numbers_at(const std::vector<Json>& results, const Json::json_pointer& path) {
+std::vector<double> numbers_at(const std::vector<Json>& results, const JsonPath& path) {
   std::vector<double> all;
   all.reserve(results.size());
   for (const Json& result : results) all.push_back(result.at(path).get<double>());
   return all;
 }
 
-double mean_at(const std::vector<Json>& results, const Json::json_pointer& path) {
+double mean_at(const std::vector<Json>& results, const JsonPath& path) {
   double sum = 0;
   for (const double value : numbers_at(results, path)) sum += value;
   return sum / static_cast<double>(results.size());
@@ -76,7 +76,7 @@ report::Series seen_curve(std::string name, const std::vector<Json>& results,
   report::Series curve{.name = std::move(name), .x = {}, .y = {}};
   const size_t points = results.front().at(stage).at("seen").size();
   for (size_t k = 0; k < points; ++k) {
-    const Json::json_pointer at = Json::json_pointer("/" + stage + "/seen") / k;
+    const JsonPath at = JsonPath("/" + stage + "/seen") / k;
     curve.x.push_back(mean_at(results, at / x));
     curve.y.push_back(mean_at(results, at / y));
   }

@@ -42,8 +42,8 @@ class Stages {
 };
 
 // The number at `path` of every result, and its mean.
-std::vector<double> numbers_at(const std::vector<Json>& results, const Json::json_pointer& path);
-double mean_at(const std::vector<Json>& results, const Json::json_pointer& path);
+std::vector<double> numbers_at(const std::vector<Json>& results, const JsonPath& path);
+double mean_at(const std::vector<Json>& results, const JsonPath& path);
 
 // A curve of what was seen of learners: the mean over the seeds of `y` against `x`.
 report::Series seen_curve(std::string name, const std::vector<Json>& results,

@@ -33,7 +33,7 @@ class ForeignRun : public ::testing::Test {
   void expect_refused(const char* member, const Json& value,
                       const std::vector<std::string>& fragments) const {
     Json changed = state;
-    changed[Json::json_pointer(member)] = value;
+    changed.at(JsonPath(member)) = value;
     write_json(folder / "state.json", changed);
     expect_refused(fragments);
   }

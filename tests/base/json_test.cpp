@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/rng.h"
 #include "support/scratch.h"
 
 namespace agora {
@@ -44,6 +47,113 @@ TEST(Json, BracketsInTextDoNotCount) {
   const std::string text = "\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"";
   EXPECT_EQ(parse_json(text, "t.json").get<std::string>().size(), 2001u);
   EXPECT_EQ(parse_json("[[],[],[[[[]]]],{}]", "t.json").size(), 4u);
+}
+
+// nlohmann's reader says what is JSON, and what it says.
+void expect_as_others_read(const std::string& text) {
+  const auto theirs = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (theirs.is_discarded()) {
+    EXPECT_THROW(parse_json(text, "t"), UserError) << text;
+    return;
+  }
+  EXPECT_EQ(dump_json(parse_json(text, "t")), theirs.dump()) << text;
+  EXPECT_EQ(dump_json(parse_json(text, "t"), 2), theirs.dump(2)) << text;
+}
+
+TEST(Json, ReadsAndWritesWhatOthersDo) {
+  for (const char* text : {"0",
+                           "-0",
+                           "-0.0",
+                           "01",
+                           "1.",
+                           ".5",
+                           "1e5",
+                           "1E+05",
+                           "1e",
+                           "-",
+                           "+1",
+                           "1e-400",
+                           "0x1",
+                           "18446744073709551615",
+                           "18446744073709551616",
+                           "-9223372036854775808",
+                           "-9223372036854775809",
+                           "123456789012345680000",
+                           "1e15",
+                           "1e16",
+                           "1e-4",
+                           "1e-5",
+                           "true",
+                           "tru",
+                           "nul",
+                           "[]",
+                           "[ ]",
+                           "[,]",
+                           "[1,]",
+                           "{}",
+                           "{ }",
+                           "{\"a\":}",
+                           "{\"a\" 1}",
+                           "{a:1}",
+                           "[1 2]",
+                           "\"\\u00e9\\n\\/\"",
+                           "\"\\ud83d\\ude00\"",
+                           "\"\\ud83d\"",
+                           "\"\\ude00\"",
+                           "\"\\ud83dx\"",
+                           "\"\\u12g4\"",
+                           "\"\\x\"",
+                           "\"\t\"",
+                           "\"\x7f\"",
+                           "\"\xc3\xa9\"",
+                           "\"\xc3\"",
+                           "\"\xc0\x80\"",
+                           "\"\xed\xa0\x80\"",
+                           "\"\xf4\x90\x80\x80\"",
+                           "\"\\u0001\"",
+                           "\xef\xbb\xbf[1]",
+                           " \r\n\t1 ",
+                           "1 1",
+                           "\"a",
+                           "\"a\\",
+                           "{\"a\":{\"b\":[1,{\"c\":null}]},\"d\":\"\"}",
+                           "nan",
+                           "Infinity",
+                           "/**/1"}) {
+    expect_as_others_read(text);
+  }
+  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(AGORA_SOURCE) /
+                                                              "tests/fuzz/corpus/json")) {
+    SCOPED_TRACE(file.path());
+    const std::string text = read_file(file.path());
+    expect_as_others_read(text);
+  }
+}
+
+// Shortest digits: every bit pattern of a number reads back, in no more digits than others need.
+TEST(Json, NumbersReadBackExactly) {
+  for (uint32_t k = 0; k < 20'000; ++k) {
+    Rng rng(1, 0, k);
+    const auto value = std::bit_cast<double>(rng.bits64());
+    if (!std::isfinite(value)) continue;
+    const std::string text = dump_json(value);
+    EXPECT_EQ(parse_json(text, "t").get<double>(), value) << text;
+    EXPECT_LE(text.size(), nlohmann::json(value).dump().size()) << text;
+  }
+}
+
+TEST(Json, AMemberIsNamedOnce) {
+  expect_user_error([] { parse_json("{\"a\": 1,\n \"a\": 2}", "t.json"); },
+                    {"t.json:2:2: a second member 'a'"});
+}
+
+TEST(Json, PathsLeadInside) {
+  Json json = {{"a", {{"b/c", {1, 2, 3}}}}};
+  EXPECT_EQ(json.at(JsonPath("/a") / "b/c" / 2), Json(3));
+  EXPECT_EQ(json.find(JsonPath("/a/b")), nullptr);
+  EXPECT_EQ(json.find(JsonPath("/a") / "b/c" / 3), nullptr);
+  json.at(JsonPath("/a") / "b/c" / 0) = "x";
+  EXPECT_EQ(dump_json(json), R"({"a":{"b/c":["x",2,3]}})");
 }
 
 TEST(Json, AWholeNumberIsNeverCutToFit) {

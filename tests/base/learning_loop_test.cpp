@@ -54,8 +54,8 @@ class Wanderer : public Resumable {
     const auto values = checkpoint.tensors.at("place").values<double>();
     place_ = values[0];
     seen_ = values[1];
-    step_ = checkpoint.extra.at("step");
-    path_ = checkpoint.extra.at("path");
+    step_ = checkpoint.extra.at("step").get<int64_t>();
+    path_ = checkpoint.extra.at("path").text();
   }
   NamedNumbers numbers() override {
     const double sum = seen_;

@@ -25,7 +25,7 @@ Verb verb() {
           }};
 }
 
-nlohmann::ordered_json parsed(const std::vector<std::string>& words) {
+Json parsed(const std::vector<std::string>& words) {
   const Verb tried = verb();
   Parser parser(tried);
   parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -50,14 +50,14 @@ TEST(Config, TakesPositionalsFlagsAndLists) {
       parsed(configured("model = 'a.map'\nloud = true\nsizes = [1, -2, 3]\n", {}));
   EXPECT_EQ(settings["model"], "a.map");
   EXPECT_EQ(settings["loud"], true);
-  EXPECT_EQ(settings["sizes"], (nlohmann::ordered_json{1, -2, 3}));
+  EXPECT_EQ(settings["sizes"], (Json{1, -2, 3}));
 }
 
 TEST(Config, ResolvedSettingsReadBackTheSame) {
   const auto settings =
       parsed({"m", "--beta=-0.25", "--loud", "--sizes", "7", "--seed", "12345678901234567890"});
   std::string toml;
-  for (const auto& [key, value] : settings.items()) toml += key + " = " + value.dump() + "\n";
+  for (const auto& [key, value] : settings.items()) toml += key + " = " + dump_json(value) + "\n";
   EXPECT_EQ(parsed(configured(toml, {})), settings);
 }
 

@@ -23,12 +23,16 @@ const Json& samples() {
 }
 
 // Every number of a result, as a place to change.
-std::vector<Json::json_pointer> numbers_in(const Json& result) {
-  std::vector<Json::json_pointer> all;
-  const Json flat = result.flatten();
-  for (const auto& [path, value] : flat.items()) {
-    if (value.is_number()) all.emplace_back(path);
-  }
+void add_numbers(const Json& value, const JsonPath& here, std::vector<JsonPath>& all) {
+  if (value.is_number()) all.push_back(here);
+  for (const auto& [key, member] : value.items()) add_numbers(member, here / key, all);
+  for (size_t i = 0; value.is_array() && i < value.size(); ++i)
+    add_numbers(value[i], here / i, all);
+}
+
+std::vector<JsonPath> numbers_in(const Json& result) {
+  std::vector<JsonPath> all;
+  add_numbers(result, JsonPath(""), all);
   return all;
 }
 
@@ -72,7 +76,7 @@ TEST(Published, EveryRuleCanBeMissed) {
       for (const auto& place : numbers_in(sample)) {
         for (const double value : {-1e6, 0.0, 1e6}) {
           Json changed = sample;
-          changed[place] = value;
+          changed.at(place) = value;
           const auto after = findings(each, scale, {changed});
           for (size_t i = 0; i < after.size() && i < missed.size(); ++i) {
             if (after[i].what == before[i].what && after[i].verdict == Verdict::kMissed) {
@@ -99,7 +103,7 @@ TEST(Published, EverySeedCounts) {
       for (const auto& place : numbers_in(sample)) {
         for (const double step : {-0.25, 0.25}) {
           Json second = sample;
-          second[place] = sample[place].get<double>() + step;
+          second.at(place) = sample.at(place).get<double>() + step;
           const auto after = findings(each, scale, {sample, second});
           for (size_t i = 0; i < after.size() && i < noticed.size(); ++i) {
             if (after[i].ours != before[i].ours) noticed[i] = true;

@@ -55,9 +55,9 @@ TEST(Seeds, LearnWhatEachLearnsAlone) {
               contents(scratch / ("alone-" + seed + ".safetensors")));
     EXPECT_EQ(contents(scratch / (folder + "/metrics.csv")),
               contents(scratch / ("alone-" + seed + "/metrics.csv")));
-    EXPECT_EQ(result["seeds"][k]["seed"].dump(), seed);
+    EXPECT_EQ(dump_json(result["seeds"][k]["seed"]), seed);
     EXPECT_EQ(without_places(result["seeds"][k]), without_places(parse_json(alone.out, "alone")));
-    revenue.push_back(result["seeds"][k]["revenue"]["mean"]);
+    revenue.push_back(result["seeds"][k]["revenue"]["mean"].get<double>());
   }
   const Json& summary = result["summary"]["revenue"];
   EXPECT_NEAR(summary["mean"].get<double>(), (revenue[0] + revenue[1]) / 2, 1e-12);

@@ -30,7 +30,7 @@ Experiment seeds_experiment(const std::string& name = "seeds") {
           .judge =
               [](Scale, const std::vector<Json>& results) {
                 std::vector<double> values;
-                for (const Json& each : results) values.push_back(each.at("seed"));
+                for (const Json& each : results) values.push_back(each.at("seed").get<double>());
                 Outcome outcome;
                 outcome.findings.push_back(finding("seed", "2", values, within(2, 1)));
                 return outcome;
@@ -159,7 +159,7 @@ TEST(Book, JudgesEverySeedByItsOwnResult) {
   const auto plain = experiment.judge;
   std::vector<uint64_t> seen;
   experiment.judge = [&](Scale scale, const std::vector<Json>& results) {
-    for (const Json& each : results) seen.push_back(each.at("seed"));
+    for (const Json& each : results) seen.push_back(each.at("seed").get<uint64_t>());
     return plain(scale, results);
   };
   const Order order{.seed = 10, .out = scratch.path()};
@@ -198,7 +198,8 @@ class Fates : public ::testing::Test {
     };
     unjudged_.judge = [](Scale, const std::vector<Json>& results) {
       Outcome outcome;
-      outcome.findings = {finding("gone", "1", {results[0].at("gone")}, within(1, 0))};
+      outcome.findings = {
+          finding("gone", "1", {results[0].at("gone").get<double>()}, within(1, 0))};
       return outcome;
     };
     empty_.judge = [](Scale, const std::vector<Json>&) { return Outcome{}; };
@@ -267,7 +268,8 @@ TEST_F(Fates, AreInTheJson) {
   EXPECT_EQ(json["on_request"], 1);
   EXPECT_EQ(json["not_run"], 1);
   std::map<std::string, std::string> verdicts;
-  for (const Json& each : json["experiments"]) verdicts[each["name"]] = each["verdict"];
+  for (const Json& each : json["experiments"])
+    verdicts[each["name"].text()] = each["verdict"].text();
   EXPECT_EQ(verdicts,
             (std::map<std::string, std::string>{{"good", "reproduced"},
                                                 {"looser", "holds, looser than published"},

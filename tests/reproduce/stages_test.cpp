@@ -64,7 +64,7 @@ TEST(Stages, MeasurePStarByTheRegretOfAllBidders) {
   AuditOptions options{.profiles = 100, .regret_profiles = 10, .symmetry_profiles = 0};
   options.thesis_test = false;
   const Json found = measured(*untrained, market, options);
-  const double revenue = found.at("revenue"), regret = found.at("strong");
+  const auto revenue = found.at("revenue").get<double>(), regret = found.at("strong").get<double>();
   EXPECT_GT(regret, 1e-3);
   EXPECT_NEAR(found.at("p_star").get<double>(),
               std::pow(std::sqrt(revenue) - std::sqrt(2 * regret), 2), 1e-12);

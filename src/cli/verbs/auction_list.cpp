@@ -8,9 +8,9 @@ namespace {
 
 void run(const Common& common) {
   if (common.json) {
-    nlohmann::ordered_json mechanisms = nlohmann::ordered_json::array();
+    Json mechanisms = Json::array();
     for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
-      nlohmann::ordered_json average;  // null: no such option
+      Json average;  // null: no such option
       if (!kind.average_option.empty()) average = kind.average_option;
       mechanisms.push_back({{"name", kind.name},
                             {"summary", kind.summary},
@@ -18,7 +18,7 @@ void run(const Common& common) {
                             {"truthful", kind.truthful},
                             {"only_on_average_with", average}});
     }
-    nlohmann::ordered_json settings = nlohmann::ordered_json::array();
+    Json settings = Json::array();
     for (const auctions::NamedSetting& named : auctions::named_settings()) {
       settings.push_back(
           {{"name", named.name}, {"setting", named.text}, {"summary", named.summary}});

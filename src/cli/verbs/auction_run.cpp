@@ -65,7 +65,7 @@ Verb entry_auction_run() {
           const double seconds =
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
           if (common.json) {
-            nlohmann::ordered_json drawn;
+            Json drawn;
             if (how.draw) drawn = done.drawn_revenue;
             return print_json({{"mechanism", mechanism->name()},
                                {"profiles", done.profiles},

@@ -41,10 +41,10 @@ std::vector<Kind> everything() {
 }
 
 void run(const Common& common) {
-  nlohmann::ordered_json lists;
+  Json lists;
   for (const Kind& listed : everything()) {
     if (common.json) {
-      lists[listed.name] = nlohmann::ordered_json::array();
+      lists[listed.name] = Json::array();
       for (const Line& line : listed.lines) {
         lists[listed.name].push_back({{"name", line.name}, {"summary", line.summary}});
       }

@@ -73,7 +73,7 @@ void write_report(const Settings& settings, const Common& common, const Json& re
   std::vector<report::Fact> facts;
   for (const char* key : {"algorithm", "exploration", "episodes", "runs", "steps"}) {
     const Json& value = result.at(key);
-    facts.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
+    facts.push_back({key, value.is_string() ? value.get<std::string>() : dump_json(value)});
   }
   facts.push_back(
       {"greedy policy", fmt::format("{:.4g} ± {:.2g}", result["greedy"]["mean"].get<double>(),

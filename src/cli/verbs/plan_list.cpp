@@ -9,9 +9,9 @@ namespace agora::cli {
 namespace {
 
 void print_json_lists() {
-  nlohmann::ordered_json models = nlohmann::ordered_json::array();
+  Json models = Json::array();
   for (const planning::BuiltIn& builtin : planning::builtins()) {
-    nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+    Json parameters = Json::object();
     for (const planning::Parameter& parameter : builtin.parameters) {
       parameters[parameter.name] = {{"default", parameter.preset}, {"summary", parameter.summary}};
     }
@@ -19,14 +19,14 @@ void print_json_lists() {
                       {"summary", builtin.summary},
                       {"parameters", std::move(parameters)}});
   }
-  nlohmann::ordered_json formats = nlohmann::ordered_json::array();
+  Json formats = Json::array();
   for (const planning::Format& format : planning::formats()) {
     formats.push_back({{"name", format.name},
                        {"extensions", format.extensions},
                        {"writes", static_cast<bool>(format.write)},
                        {"summary", format.summary}});
   }
-  nlohmann::ordered_json methods = nlohmann::ordered_json::array();
+  Json methods = Json::array();
   for (const planning::Solver& solver : planning::solvers()) {
     methods.push_back({{"name", solver.name}, {"summary", solver.summary}});
   }

@@ -37,7 +37,7 @@ void run(const ModelOptions& source, const SolveChoice& choice, const Common& co
                 {"reward_min", model.rewards().min()},
                 {"reward_max", model.rewards().max()},
                 {"start", describe_start(model)},
-                {"drawing", drawn ? nlohmann::ordered_json(drawing) : nullptr}});
+                {"drawing", drawn ? Json(drawing) : nullptr}});
     return;
   }
   fmt::print("{}: {}\n", source.source, describe(model));

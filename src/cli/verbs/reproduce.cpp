@@ -86,7 +86,7 @@ Choice choose(const std::vector<std::string>& what) {
 }
 
 void print_list(const Common& common) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Experiment& each : reproduce::experiments()) {
     if (common.json) {
       list.push_back({{"name", each.name},

@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 // A run may come from somebody else: it writes into its folder, and nothing else.
 void expect_inside(const fs::path& folder, const Verb& verb, const Json& settings) {
   for (const std::string& option : verb.outputs) {
-    const auto named = settings.find(option);
-    if (named == settings.end()) continue;
+    const Json* named = settings.find(option);
+    if (!named) continue;
     const std::string file = named->is_string() ? named->get<std::string>() : dump_json(*named);
     const fs::path inside = fs::absolute(folder).lexically_normal() / "";
     const fs::path target = fs::absolute(file).lexically_normal();

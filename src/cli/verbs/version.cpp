@@ -20,7 +20,7 @@ void run(const Common& common) {
                 {"native", std::string(AGORA_NATIVE_BUILD) == "ON"},
                 {"features",
                  {{"cuda", AGORA_HAS_CUDA == 1},
-                  {"gpu", gpu ? nlohmann::ordered_json(compute::cuda_description()) : nullptr},
+                  {"gpu", gpu ? Json(compute::cuda_description()) : nullptr},
                   {"clp", AGORA_HAS_CLP == 1},
                   {"petsc", AGORA_HAS_PETSC == 1}}}});
     return;
