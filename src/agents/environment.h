@@ -1,0 +1,109 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/levels.h"
+#include "base/checkpoints.h"
+#include "base/parameter.h"
+
+namespace agora::agents {
+
+// What an agent sees in one environment: a picture (height, width, channels) or a list (n).
+struct ObservationSpace {
+  enum class Type : uint8_t { kByte, kReal };  // 0 to 255, or float
+
+  Type type = Type::kByte;
+  std::vector<int64_t> shape;
+
+  int64_t size() const;  // numbers
+  int64_t bytes() const { return type == Type::kByte ? size() : 4 * size(); }
+  bool is_picture() const { return shape.size() == 3; }
+  bool operator==(const ObservationSpace&) const = default;
+};
+
+struct Space {
+  ObservationSpace observation;
+  int actions = 0;
+  // For normalised scores: what a policy that knows nothing earns, and the most one can earn.
+  double least = 0, most = 0;
+};
+
+enum class End : uint8_t {
+  kNone,
+  kTerminated,  // nothing comes after
+  kCutOff,      // a limit of steps; the state has a value still
+};
+
+// A row of environments of one kind that are stepped together. An episode that ends is followed by
+// the next one at once: what is seen then is its beginning. All of it is a function of the seed and
+// the actions, whatever the number of threads.
+class Environment {
+ public:
+  virtual ~Environment() = default;
+
+  virtual int64_t count() const = 0;
+  virtual const Space& space() const = 0;
+
+  // One action for each environment.
+  virtual void step(std::span<const int32_t> actions) = 0;
+
+  // What is seen now: (count, bytes of an observation), at the same place for good.
+  virtual std::span<const std::byte> observations() const = 0;
+  // Of the last step: (count) each. Where an episode ended, its level and what was seen last are
+  // told too; elsewhere these are left as they were.
+  virtual std::span<const float> rewards() const = 0;
+  virtual std::span<const End> ends() const = 0;
+  virtual std::span<const int64_t> ended_levels() const = 0;
+  virtual std::span<const std::byte> last_observations() const = 0;
+  // Of the episodes under way: (count).
+  virtual std::span<const int64_t> levels() const = 0;
+  // What may be done now: (count, actions) of 1 or 0; empty if everything always may.
+  virtual std::span<const uint8_t> masks() const { return {}; }
+
+  // The whole state: restored into one made alike, it goes on with the same bits.
+  virtual std::vector<StoredTensor> save(const std::string& prefix) const = 0;
+  virtual void restore(const TensorFile& saved, const std::string& prefix) = 0;
+
+  // A picture of one of them for people: (height, width, 3) bytes.
+  struct Picture {
+    int64_t height = 0, width = 0;
+    std::vector<uint8_t> rgb;
+  };
+  virtual Picture picture(int64_t environment) const = 0;
+};
+
+struct EnvironmentOptions {
+  Levels levels = Levels::range(0, 200);
+  int64_t count = 64;
+  uint64_t seed = 0;
+  Arguments arguments = {};  // of the kind's own parameters
+};
+
+// One kind of environment is one file of envs/, whose `EnvironmentKind entry_STEM()` fills this.
+struct EnvironmentKind {
+  std::string name;     // "maze", or "procgen" for "procgen/maze"
+  std::string summary;  // one line, for listings
+  // What may follow after a slash: games, forms of observation; the first one is taken without.
+  std::vector<std::string> forms = {};
+  std::vector<Parameter> parameters = {};
+  // Why it cannot be had here, and the command that gets it; "" if it can.
+  std::function<std::string()> missing = [] { return std::string(); };
+  std::function<std::unique_ptr<Environment>(const std::string& form, const EnvironmentOptions&)>
+      make;
+};
+
+// Every kind, in the order of their file names (generated).
+const std::vector<EnvironmentKind>& environments();
+
+// "maze", "maze/pixels", "procgen/heist"; a name that nobody has is the user's mistake.
+std::unique_ptr<Environment> make_environment(const std::string& name,
+                                              const EnvironmentOptions& options);
+// The whole name, "maze/symbols" for "maze".
+std::string environment_name(const std::string& name);
+
+}  // namespace agora::agents
