@@ -1,0 +1,45 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/environment.h"
+#include "agents/network.h"
+#include "agents/policy.h"
+#include "base/learning_loop.h"
+#include "base/parameter.h"
+
+namespace agora::agents {
+
+struct AgentOptions {
+  std::string environment;
+  Arguments environment_arguments = {};
+  Levels levels = Levels::range(0, 200);
+  int64_t steps = 1'000'000;  // of all environments together
+  int64_t environments = 64;
+  uint64_t seed = 0;
+  NetworkOptions network = {};
+  Arguments arguments = {};  // of the algorithm's own parameters
+};
+
+// Learns in environments, iteration by iteration, and can be asked for what it has learned.
+class AgentLearner : public Resumable {
+ public:
+  virtual SavedPolicy policy() const = 0;
+  virtual int64_t environment_steps() const = 0;  // so far
+};
+
+// One algorithm is one file of algorithms/, whose `Algorithm entry_STEM()` fills this.
+struct Algorithm {
+  std::string name;
+  std::string summary;  // one line, for listings
+  std::vector<Parameter> parameters = {};
+  std::function<std::unique_ptr<AgentLearner>(const AgentOptions&)> make;
+};
+
+// Every algorithm, in the order of their file names (generated).
+const std::vector<Algorithm>& algorithms();
+const Algorithm& algorithm_named(const std::string& name);  // a user error names the nearest
+
+}  // namespace agora::agents

@@ -1,0 +1,27 @@
+#include "agents/ppo_ensemble.h"
+#include "agents/ppo_parameters.h"
+
+namespace agora::agents {
+namespace {
+
+std::vector<Parameter> parameters() { return both(ppo_parameters(64), {members_parameter()}); }
+
+}  // namespace
+
+// Bayesian model averaging: the same members without a penalty, deployed as their mean.
+Algorithm entry_ensemble() {
+  return {
+      .name = "ensemble",
+      .summary = "PPO policies on bootstrapped levels that know nothing of each other, averaged",
+      .parameters = parameters(),
+      .make = [](const AgentOptions& options) -> std::unique_ptr<AgentLearner> {
+        const Told told("ensemble", parameters(), options.arguments);
+        EnsembleOptions how = ensemble_told(told);
+        how.members = told.whole<int64_t>("members");
+        how.link = Link::kAverage;
+        how.bootstrap = true;
+        return std::make_unique<PpoEnsemble>(options, how);
+      }};
+}
+
+}  // namespace agora::agents

@@ -1,0 +1,193 @@
+#include "agents/policy.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "compute/program.h"
+
+namespace agora::agents {
+namespace {
+
+constexpr float kLeastProbability = 1e-30F;
+constexpr const char* kMetadata = "agora-policy";
+
+void softmax_row(std::span<float> row) {
+  const float largest = *std::max_element(row.begin(), row.end());
+  float sum = 0;
+  for (float& each : row) sum += each = std::exp(each - largest);
+  for (float& each : row) each /= sum;
+}
+
+class NetworkPolicy : public Policy {
+ public:
+  NetworkPolicy(const SavedPolicy& saved, int64_t rows)
+      : space_(saved.space),
+        link_(saved.link),
+        rows_(rows),
+        all_(saved.members.size() * static_cast<size_t>(rows * saved.space.actions)) {
+    for (const std::vector<StoredTensor>& member : saved.members) {
+      members_.push_back(std::make_unique<Member>(saved, member, rows));
+    }
+  }
+
+  const Space& space() const override { return space_; }
+
+  void logits(std::span<const std::byte> observations, int64_t rows,
+              std::span<float> out) override {
+    CHECK(rows <= rows_, "{} rows, planned for {}", rows, rows_);
+    const auto actions = static_cast<size_t>(space_.actions);
+    const size_t numbers = static_cast<size_t>(rows) * actions;
+    for (size_t m = 0; m < members_.size(); ++m) {
+      members_[m]->run(space_.observation, observations, rows,
+                       std::span(all_).subspan(m * numbers, numbers));
+    }
+    if (members_.size() == 1) {
+      std::copy_n(all_.begin(), numbers, out.begin());
+      return;
+    }
+    std::vector<float> one(members_.size() * actions);
+    for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+      for (size_t m = 0; m < members_.size(); ++m) {
+        const auto own = std::span(one).subspan(m * actions, actions);
+        std::copy_n(all_.begin() + m * numbers + row * actions, actions, own.begin());
+        softmax_row(own);
+      }
+      link_logits(link_, one, out.subspan(row * actions, actions));
+    }
+  }
+
+ private:
+  struct Member {
+    Member(const SavedPolicy& saved, const std::vector<StoredTensor>& tensors, int64_t rows)
+        : heads(actor_critic(graph, "policy", observation_input(graph, saved.space.observation),
+                             saved.space.actions, saved.network)),
+          variables(graph),
+          program(graph, variables, {.outputs = {{"logits", heads.logits}}, .updates = {}},
+                  {.rows = rows}) {
+      TensorFile file;
+      file.tensors = tensors;
+      file.path = "policy";
+      variables.load(file);
+    }
+
+    void run(const ObservationSpace& space, std::span<const std::byte> bytes, int64_t rows,
+             std::span<float> out) {
+      const auto* data = bytes.data();
+      const auto numbers = static_cast<size_t>(rows * space.size());
+      if (space.type == ObservationSpace::Type::kByte) {
+        program.set("observation", std::span(reinterpret_cast<const uint8_t*>(data), numbers));
+      } else {
+        program.set("observation", std::span(reinterpret_cast<const float*>(data), numbers));
+      }
+      program.run(compute::Check::kNothing);
+      program.read("logits", out);
+    }
+
+    compute::Graph graph;
+    Heads heads;
+    compute::Variables variables;
+    compute::Program program;
+  };
+
+  Space space_;
+  Link link_;
+  int64_t rows_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<float> all_;  // (members, rows, actions)
+};
+
+}  // namespace
+
+std::string link_name(Link link) { return link == Link::kMax ? "max" : "average"; }
+
+void link_logits(Link link, std::span<const float> probabilities, std::span<float> out) {
+  const size_t actions = out.size(), members = probabilities.size() / actions;
+  for (size_t a = 0; a < actions; ++a) {
+    float together = 0;
+    for (size_t m = 0; m < members; ++m) {
+      const float own = probabilities[m * actions + a];
+      together = link == Link::kMax ? std::max(together, own) : together + own;
+    }
+    out[a] = std::log(std::max(together, kLeastProbability));
+  }
+}
+
+void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
+  TensorFile saved;
+  const Json about = {
+      {"format", 1},
+      {"environment", policy.environment},
+      {"observation",
+       {{"type", policy.space.observation.type == ObservationSpace::Type::kByte ? "byte" : "real"},
+        {"shape", policy.space.observation.shape}}},
+      {"actions", policy.space.actions},
+      {"least", policy.space.least},
+      {"most", policy.space.most},
+      {"network",
+       {{"kind", policy.network.kind},
+        {"width", policy.network.width},
+        {"layers", policy.network.layers},
+        {"channels", policy.network.channels}}},
+      {"link", link_name(policy.link)},
+      {"members", policy.members.size()}};
+  saved.metadata[kMetadata] = dump_json(about);
+  for (size_t m = 0; m < policy.members.size(); ++m) {
+    for (StoredTensor tensor : policy.members[m]) {
+      tensor.name = std::to_string(m) + "." + tensor.name;
+      saved.tensors.push_back(std::move(tensor));
+    }
+  }
+  write_safetensors(file, saved);
+}
+
+SavedPolicy load_policy(const std::filesystem::path& file) {
+  const TensorFile saved = read_safetensors(file);
+  const auto found = saved.metadata.find(kMetadata);
+  if (found == saved.metadata.end()) {
+    throw user_error("{}: no policy: it lacks the metadata '{}'", file.string(), kMetadata);
+  }
+  const std::string name = file.string();
+  const Json about = parse_json(found->second, name + ": " + kMetadata);
+  SavedPolicy policy;
+  policy.environment = json_member<std::string>(about, "environment", name);
+  const Json observation = json_member<Json>(about, "observation", name);
+  policy.space.observation.type = json_member<std::string>(observation, "type", name) == "byte"
+                                      ? ObservationSpace::Type::kByte
+                                      : ObservationSpace::Type::kReal;
+  policy.space.observation.shape = json_member<std::vector<int64_t>>(observation, "shape", name);
+  policy.space.actions = json_member<int>(about, "actions", name);
+  policy.space.least = json_member<double>(about, "least", name);
+  policy.space.most = json_member<double>(about, "most", name);
+  const Json network = json_member<Json>(about, "network", name);
+  policy.network.kind = json_member<std::string>(network, "kind", name);
+  policy.network.width = json_member<int64_t>(network, "width", name);
+  policy.network.layers = json_member<int64_t>(network, "layers", name);
+  policy.network.channels = json_member<int64_t>(network, "channels", name);
+  policy.link =
+      json_member<std::string>(about, "link", name) == "max" ? Link::kMax : Link::kAverage;
+  const auto members = json_member<size_t>(about, "members", name);
+  if (members < 1 || members > 1000) throw user_error("{}: {} members", name, members);
+  policy.members.resize(members);
+  for (const StoredTensor& tensor : saved.tensors) {
+    const size_t dot = tensor.name.find('.');
+    size_t member = members;
+    if (dot != std::string::npos) {
+      std::from_chars(tensor.name.data(), tensor.name.data() + dot, member);
+    }
+    if (member >= members)
+      throw user_error("{}: tensor '{}' is of no member", name, printable(tensor.name));
+    policy.members[member].push_back(tensor);
+    policy.members[member].back().name = tensor.name.substr(dot + 1);
+  }
+  return policy;
+}
+
+std::unique_ptr<Policy> make_policy(const SavedPolicy& saved, int64_t rows) {
+  return std::make_unique<NetworkPolicy>(saved, rows);
+}
+
+}  // namespace agora::agents

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/environment.h"
+#include "agents/network.h"
+#include "base/safetensors.h"
+
+namespace agora::agents {
+
+// What acts. An evaluation sees this and nothing of the learner behind it.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  virtual const Space& space() const = 0;
+  // The logarithms of the probabilities (rows, actions) of what is done, up to a number per row.
+  // A policy with a memory has one per row.
+  virtual void logits(std::span<const std::byte> observations, int64_t rows,
+                      std::span<float> out) = 0;
+  virtual void forget(int64_t row) { static_cast<void>(row); }  // its episode is over
+};
+
+// How the policies of several members become one.
+enum class Link : uint8_t { kMax, kAverage };
+std::string link_name(Link link);
+
+// log of the linked probabilities of one state, from probabilities (members, actions).
+void link_logits(Link link, std::span<const float> probabilities, std::span<float> out);
+
+// A policy as it is kept: networks of one kind, and how they are linked.
+struct SavedPolicy {
+  std::string environment;  // it was made for
+  Space space;
+  NetworkOptions network;
+  Link link = Link::kMax;
+  std::vector<std::vector<StoredTensor>> members;  // named as in the graph: policy.*
+};
+void save_policy(const std::filesystem::path& file, const SavedPolicy& policy);
+SavedPolicy load_policy(const std::filesystem::path& file);
+// For up to so many rows at a time.
+std::unique_ptr<Policy> make_policy(const SavedPolicy& saved, int64_t rows);
+
+}  // namespace agora::agents

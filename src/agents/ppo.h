@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/network.h"
+#include "agents/policy.h"
+#include "agents/rollout.h"
+#include "compute/program.h"
+
+namespace agora::agents {
+
+// Proximal policy optimisation as the thesis's code base runs it.
+struct PpoOptions {
+  int64_t epochs = 3, minibatches = 8;
+  double rate = 5e-4, adam_epsilon = 1e-5;
+  double discount = 0.999, lambda = 0.95;
+  double clip = 0.2;
+  double entropy = 0.01, value = 0.5;  // coefficients of the loss
+  double max_norm = 0.5;               // of the gradient
+};
+
+struct PpoNumbers {
+  double loss = 0, policy = 0, value = 0, entropy = 0, penalty = 0;
+};
+
+// One actor and critic with its optimiser. With a penalty it is drawn to the policy that it and the
+// others make together, through which no gradient flows.
+class PpoMember {
+ public:
+  // `acting` and `learning` are the most rows of each kind of run.
+  PpoMember(const Space& space, const NetworkOptions& network, const PpoOptions& options,
+            double penalty, Link link, int64_t acting, int64_t samples);
+
+  ~PpoMember();
+
+  void initialise(uint64_t seed, int64_t member);
+
+  void act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
+           std::span<float> values);
+  // Probabilities (samples, actions) of what was seen in a rollout.
+  void probabilities(const Rollout& rollout, std::span<float> out);
+  // All epochs. `others` (samples, actions) is the largest, or the sum, of the others'
+  // probabilities; empty without a penalty. A non-finite loss leaves it as it was.
+  PpoNumbers update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
+                    int64_t member, int64_t iteration);
+
+  compute::Variables& variables() { return variables_; }
+  std::vector<std::string> parameter_names() const { return parameters_; }
+
+ private:
+  struct Recorded;
+  PpoMember(std::unique_ptr<Recorded> recorded, const Space& space, const PpoOptions& options,
+            int64_t acting, int64_t samples);
+
+  Space space_;
+  PpoOptions options_;
+  bool linked_;
+  int64_t rows_;  // of a minibatch
+  std::unique_ptr<Recorded> recorded_;
+  std::vector<std::string> parameters_;
+  compute::Variables variables_;
+  compute::Program act_, learn_;
+  // One minibatch.
+  std::vector<std::byte> observations_;
+  std::vector<int32_t> actions_, order_;
+  std::vector<float> log_probs_, values_, advantages_, returns_, others_;
+};
+
+}  // namespace agora::agents

@@ -1,0 +1,189 @@
+#include "agents/ppo_ensemble.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace agora::agents {
+namespace {
+
+std::string prefix_of(size_t member) { return "member" + std::to_string(member) + "."; }
+
+std::unique_ptr<Environment> environment_of(const AgentOptions& agent, const EnsembleOptions& how,
+                                            int64_t member) {
+  const Levels levels = how.bootstrap ? agent.levels.bootstrap(agent.seed, member) : agent.levels;
+  // Members differ in what they draw; the first one draws as a single learner does.
+  return make_environment(agent.environment, {.levels = levels,
+                                              .count = agent.environments,
+                                              .seed = member_seed(agent.seed, member),
+                                              .arguments = agent.environment_arguments});
+}
+
+}  // namespace
+
+uint64_t member_seed(uint64_t seed, int64_t member) {
+  return seed + 0x9E3779B97F4A7C15U * static_cast<uint64_t>(member);
+}
+
+PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options)
+    : agent_(agent), options_(options) {
+  const int64_t samples = options.rollout * agent.environments;
+  if (samples % options.ppo.minibatches != 0) {
+    throw user_error("{} environments with {} steps each cannot be cut into {} minibatches",
+                     agent.environments, options.rollout, options.ppo.minibatches);
+  }
+  for (int64_t m = 0; m < options.members; ++m) {
+    auto environment = environment_of(agent, options, m);
+    const Space space = environment->space();
+    agent_.network = resolved(agent.network, space.observation);
+    members_.push_back(std::make_unique<Member>(
+        Player(std::move(environment), options.rollout, options.reward_discount,
+               member_seed(agent.seed, m)),
+        std::make_unique<PpoMember>(space, agent_.network, options.ppo, options.penalty,
+                                    options.link, agent.environments, samples)));
+    members_.back()->learner->initialise(agent.seed, m);
+    if (m == 0 && options.penalty > 0) {
+      others_.resize(static_cast<size_t>(samples) * space.actions);
+      one_ = others_;
+    }
+  }
+  steps_each_ = samples * options.members;
+  iterations_ = std::max<int64_t>(1, (agent.steps + steps_each_ - 1) / steps_each_);
+}
+
+std::span<const float> PpoEnsemble::others_of(size_t self) {
+  if (options_.penalty <= 0) return {};
+  std::fill(others_.begin(), others_.end(), 0.0F);
+  for (size_t m = 0; m < members_.size(); ++m) {
+    if (m == self) continue;
+    members_[m]->learner->probabilities(members_[self]->player.rollout(), one_);
+    for (size_t k = 0; k < others_.size(); ++k) {
+      others_[k] =
+          options_.link == Link::kMax ? std::max(others_[k], one_[k]) : others_[k] + one_[k];
+    }
+  }
+  return others_;
+}
+
+// Algorithm LEEP, lines 5 to 8.
+void PpoEnsemble::iterate() {
+  for (size_t m = 0; m < members_.size(); ++m) {
+    Player& player = members_[m]->player;
+    PpoMember& learner = *members_[m]->learner;
+    player.play(
+        [&learner](std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
+                   std::span<float> values) { learner.act(observations, rows, logits, values); });
+    estimate_advantages(player.rollout(), options_.ppo.discount, options_.ppo.lambda);
+    const PpoNumbers now = learner.update(player.rollout(), others_of(m), agent_.seed,
+                                          static_cast<int64_t>(m), iteration_);
+    seen_.loss += now.loss;
+    seen_.policy += now.policy;
+    seen_.value += now.value;
+    seen_.entropy += now.entropy;
+    seen_.penalty += now.penalty;
+    ++updates_;
+  }
+}
+
+void PpoEnsemble::advance(int64_t iterations) {
+  for (int64_t k = 0; k < iterations; ++k) {
+    TensorFile before;
+    before.tensors = tensors();
+    try {
+      iterate();
+    } catch (...) {  // a signal in the middle of an iteration
+      load(before);
+      throw;
+    }
+    ++iteration_;
+  }
+}
+
+std::vector<StoredTensor> PpoEnsemble::tensors() const {
+  std::vector<StoredTensor> all;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    for (StoredTensor& each : members_[m]->player.save(prefix_of(m) + "player.")) {
+      all.push_back(std::move(each));
+    }
+    for (StoredTensor& each : members_[m]->learner->variables().stored()) {
+      each.name = prefix_of(m) + each.name;
+      all.push_back(std::move(each));
+    }
+  }
+  const std::vector<double> numbers{seen_.loss,    seen_.policy,  seen_.value,
+                                    seen_.entropy, seen_.penalty, static_cast<double>(updates_)};
+  all.push_back(StoredTensor::of<double>("numbers", {6}, numbers));
+  const std::vector<int64_t> iteration{iteration_};
+  all.push_back(StoredTensor::of<int64_t>("iteration", {1}, iteration));
+  return all;
+}
+
+void PpoEnsemble::load(const TensorFile& saved) {
+  for (size_t m = 0; m < members_.size(); ++m) {
+    const std::string prefix = prefix_of(m), player = prefix + "player.";
+    members_[m]->player.restore(saved, player);
+    TensorFile variables;
+    variables.path = saved.path;
+    for (const StoredTensor& tensor : saved.tensors) {
+      if (!tensor.name.starts_with(prefix) || tensor.name.starts_with(player)) continue;
+      variables.tensors.push_back(tensor);
+      variables.tensors.back().name = tensor.name.substr(prefix.size());
+    }
+    members_[m]->learner->variables().load(variables);
+  }
+  const auto read = [&](const char* name, int64_t size) -> const StoredTensor& {
+    const StoredTensor* found = saved.find(name);
+    if (found != nullptr && found->size() == size) return *found;
+    throw user_error("{}: expected a tensor '{}' of {} numbers", saved.path, name, size);
+  };
+  const auto numbers = read("numbers", 6).values<double>();
+  seen_ = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+  updates_ = static_cast<int64_t>(numbers[5]);
+  iteration_ = read("iteration", 1).values<int64_t>()[0];
+}
+
+void PpoEnsemble::restore(const Checkpoint& checkpoint) { load(checkpoint.tensors); }
+
+NamedNumbers PpoEnsemble::numbers() {
+  Ended ended;
+  for (const auto& member : members_) {
+    const Ended own = member->player.ended();
+    ended.episodes += own.episodes;
+    ended.steps += own.steps;
+    ended.returns += own.returns;
+  }
+  const auto episodes = static_cast<double>(std::max<int64_t>(1, ended.episodes));
+  const auto updates = static_cast<double>(std::max<int64_t>(1, updates_));
+  NamedNumbers all{{"steps", static_cast<double>(environment_steps())},
+                   {"return", ended.returns / episodes},
+                   {"length", static_cast<double>(ended.steps) / episodes},
+                   {"episodes", static_cast<double>(ended.episodes)},
+                   {"loss", seen_.loss / updates},
+                   {"value_loss", seen_.value / updates},
+                   {"entropy", seen_.entropy / updates}};
+  if (options_.penalty > 0) all.emplace_back("disagreement", seen_.penalty / updates);
+  seen_ = {};
+  updates_ = 0;
+  return all;
+}
+
+SavedPolicy PpoEnsemble::policy() const {
+  SavedPolicy saved;
+  saved.environment = agent_.environment;
+  saved.space = members_[0]->player.environment().space();
+  saved.network = agent_.network;
+  saved.link = options_.link;
+  for (const auto& member : members_) {
+    const auto names = member->learner->parameter_names();
+    std::vector<StoredTensor> own;
+    for (StoredTensor& tensor : member->learner->variables().stored()) {
+      if (std::find(names.begin(), names.end(), tensor.name) != names.end()) {
+        own.push_back(std::move(tensor));
+      }
+    }
+    saved.members.push_back(std::move(own));
+  }
+  return saved;
+}
+
+}  // namespace agora::agents

@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/algorithm.h"
+#include "agents/ppo.h"
+
+namespace agora::agents {
+
+struct EnsembleOptions {
+  int64_t members = 1;
+  double penalty = 0;  // on the distance of a member from what all make together
+  Link link = Link::kMax;
+  bool bootstrap = false;  // each member on its own sample of the levels, or all on all of them
+  int64_t rollout = 256;   // steps of each environment between two updates
+  double reward_discount = 0.99;  // of the returns that scale rewards
+  PpoOptions ppo = {};
+};
+
+// Of what a member draws; the first one is as a single learner.
+uint64_t member_seed(uint64_t seed, int64_t member);
+
+// Policies that learn by PPO one after the other in every iteration, each in environments of its
+// own.
+class PpoEnsemble : public AgentLearner {
+ public:
+  PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options);
+
+  int64_t step() const override { return iteration_; }
+  int64_t total() const override { return iterations_; }
+  void advance(int64_t iterations) override;
+  std::vector<StoredTensor> tensors() const override;
+  void restore(const Checkpoint& checkpoint) override;
+  NamedNumbers numbers() override;
+  SavedPolicy policy() const override;
+  int64_t environment_steps() const override { return iteration_ * steps_each_; }
+
+ private:
+  struct Member {
+    Member(Player own_player, std::unique_ptr<PpoMember> own_learner)
+        : player(std::move(own_player)), learner(std::move(own_learner)) {}
+    Player player;
+    std::unique_ptr<PpoMember> learner;
+  };
+  void iterate();
+  void load(const TensorFile& saved);
+  // What the others make of the states that member `self` saw: the largest or the sum.
+  std::span<const float> others_of(size_t self);
+
+  AgentOptions agent_;
+  EnsembleOptions options_;
+  int64_t iteration_ = 0, iterations_ = 0, steps_each_ = 0;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<float> others_, one_;  // (samples, actions)
+  PpoNumbers seen_;                  // since numbers() was called, summed
+  int64_t updates_ = 0;
+};
+
+}  // namespace agora::agents

@@ -1,0 +1,40 @@
+#include "agents/ppo_parameters.h"
+
+namespace agora::agents {
+
+std::vector<Parameter> ppo_parameters(int64_t rollout) {
+  const PpoOptions preset;
+  return {
+      {"rollout", static_cast<double>(rollout), 1, 100'000, true,
+       "steps of each environment between two updates"},
+      {"epochs", static_cast<double>(preset.epochs), 1, 1000, true,
+       "times an update looks at what was seen"},
+      {"minibatches", static_cast<double>(preset.minibatches), 1, 10'000, true,
+       "pieces that one look is cut into"},
+      {"rate", preset.rate, kAboveZero, kFinite, false, "Adam's learning rate"},
+      {"discount", preset.discount, 0, 1, false, "of future rewards"},
+      {"lambda", preset.lambda, 0, 1, false, "of generalised advantages"},
+      {"clip", preset.clip, kAboveZero, kFinite, false, "how far a ratio of probabilities may go"},
+      {"entropy", preset.entropy, 0, kFinite, false, "coefficient of the entropy bonus"},
+      {"value", preset.value, 0, kFinite, false, "coefficient of the value loss"},
+      {"max-norm", preset.max_norm, kAboveZero, kFinite, false, "of the gradient"}};
+}
+
+Parameter members_parameter() { return {"members", 4, 1, 64, true, "policies of the ensemble"}; }
+
+EnsembleOptions ensemble_told(const Told& told) {
+  EnsembleOptions how;
+  how.rollout = told.whole<int64_t>("rollout");
+  how.ppo.epochs = told.whole<int64_t>("epochs");
+  how.ppo.minibatches = told.whole<int64_t>("minibatches");
+  how.ppo.rate = told.number("rate");
+  how.ppo.discount = told.number("discount");
+  how.ppo.lambda = told.number("lambda");
+  how.ppo.clip = told.number("clip");
+  how.ppo.entropy = told.number("entropy");
+  how.ppo.value = told.number("value");
+  how.ppo.max_norm = told.number("max-norm");
+  return how;
+}
+
+}  // namespace agora::agents

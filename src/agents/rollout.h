@@ -1,0 +1,87 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/environment.h"
+#include "base/learning_loop.h"
+
+namespace agora::agents {
+
+// Divides rewards by the running deviation of the discounted return, as Procgen's baselines do.
+class RewardScale {
+ public:
+  RewardScale(int64_t environments, double discount);
+
+  // Rewards (environments) of one step in place; an episode that ended starts its return anew.
+  void apply(std::span<float> rewards, std::span<const End> ends);
+
+  std::vector<StoredTensor> save(const std::string& prefix) const;
+  void restore(const TensorFile& saved, const std::string& prefix);
+
+ private:
+  double discount_;
+  std::vector<double> returns_;                    // (environments)
+  double mean_ = 0, variance_ = 1, count_ = 1e-4;  // of all returns so far
+};
+
+// What was seen, done and earned in `steps` steps of `count` environments.
+struct Rollout {
+  int64_t steps = 0, count = 0;
+  std::vector<std::byte> observations;   // (steps, count, bytes)
+  std::vector<int32_t> actions;          // (steps, count), as all below
+  std::vector<float> log_probs, values;  // of the policy that acted
+  std::vector<float> rewards;            // scaled
+  std::vector<End> ends;
+  std::vector<float> after;                // the value after an episode that was cut off, else 0
+  std::vector<float> last_values;          // (count): of what is seen after the last step
+  std::vector<float> advantages, returns;  // by estimate_advantages()
+
+  int64_t samples() const { return steps * count; }
+};
+
+// Generalised advantage estimation; an episode that was cut off counts on with `after`.
+void estimate_advantages(Rollout& rollout, double discount, double lambda);
+
+// Episodes that ended, for the log: raw returns and lengths.
+struct Ended {
+  int64_t episodes = 0, steps = 0;
+  double returns = 0;
+};
+
+// Logits (rows, actions) and values (rows) of observations (rows, bytes).
+using Actor = std::function<void(std::span<const std::byte> observations, int64_t rows,
+                                 std::span<float> logits, std::span<float> values)>;
+
+// Plays on, rollout after rollout, in environments of its own.
+class Player {
+ public:
+  Player(std::unique_ptr<Environment> environment, int64_t steps, double discount, uint64_t seed,
+         bool scales_rewards = true);
+
+  const Rollout& play(const Actor& actor);
+  Rollout& rollout() { return rollout_; }
+  Environment& environment() { return *environment_; }
+  int64_t steps() const { return step_; }  // of each environment
+  Ended ended();                           // since the last call
+
+  std::vector<StoredTensor> save(const std::string& prefix) const;
+  void restore(const TensorFile& saved, const std::string& prefix);
+
+ private:
+  std::unique_ptr<Environment> environment_;
+  uint64_t seed_;
+  int64_t step_ = 0;
+  bool scales_;
+  RewardScale scale_;
+  Rollout rollout_;
+  std::vector<double> earned_;   // (count): of the episodes under way
+  std::vector<int64_t> length_;  // (count)
+  Ended ended_;
+  std::vector<float> logits_, last_logits_, after_;
+};
+
+}  // namespace agora::agents
