@@ -24,6 +24,13 @@ if(CLP_FOUND)
   set(AGORA_HAS_CLP 1)
 endif()
 
+# Packed files of images.
+find_package(ZLIB)
+set(AGORA_HAS_ZLIB 0)
+if(ZLIB_FOUND)
+  set(AGORA_HAS_ZLIB 1)
+endif()
+
 # Models shared by several machines.
 set(AGORA_HAS_PETSC 0)
 if(AGORA_PETSC AND NOT AGORA_SANITIZE)

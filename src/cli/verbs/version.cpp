@@ -22,6 +22,7 @@ void run(const Common& common) {
                  {{"cuda", AGORA_HAS_CUDA == 1},
                   {"gpu", gpu ? Json(compute::cuda_description()) : nullptr},
                   {"clp", AGORA_HAS_CLP == 1},
+                  {"zlib", AGORA_HAS_ZLIB == 1},
                   {"petsc", AGORA_HAS_PETSC == 1}}}});
     return;
   }
@@ -29,6 +30,7 @@ void run(const Common& common) {
              AGORA_BUILD_TYPE);
   fmt::print("  cuda   {}\n", compute::cuda_description());
   fmt::print("  clp    {}\n", AGORA_HAS_CLP ? "yes" : "no (linear programs need it)");
+  fmt::print("  zlib   {}\n", AGORA_HAS_ZLIB ? "yes" : "no (packed files of images need it)");
   fmt::print("  petsc  {}\n", planning::petsc_description());
 }
 
