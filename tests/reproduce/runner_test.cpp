@@ -266,8 +266,21 @@ TEST_F(Fates, AreInTheJson) {
   EXPECT_EQ(json["failed"], 3);
   EXPECT_EQ(json["on_request"], 1);
   EXPECT_EQ(json["not_run"], 1);
-  std::map<std::string, std::string> verdicts;
-  for (const Json& each : json["experiments"]) verdicts[each["name"]] = each["verdict"];
+  std::map<std::string, std::string> verdicts, reproduced;
+  for (const Json& each : json["experiments"]) {
+    verdicts[each["name"]] = each["verdict"];
+    reproduced[each["name"]] = each["reproduced"].dump();
+  }
+  EXPECT_EQ(reproduced, (std::map<std::string, std::string>{{"good", "true"},
+                                                            {"looser", "null"},
+                                                            {"shown", "null"},
+                                                            {"blind", "null"},
+                                                            {"missed", "false"},
+                                                            {"unjudged", "false"},
+                                                            {"empty", "false"},
+                                                            {"failed", "false"},
+                                                            {"stopped", "null"},
+                                                            {"asked", "null"}}));
   EXPECT_EQ(verdicts,
             (std::map<std::string, std::string>{{"good", "reproduced"},
                                                 {"looser", "holds, looser than published"},
