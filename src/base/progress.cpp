@@ -177,7 +177,7 @@ struct Activity::Line {
       }
       const double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      tell("{}", kClearLine + activity_line(title, seconds, note, terminal_width() - 1));
+      tell("{}", activity_line(title, seconds, note, terminal_width() - 1));  // clears the last one
       activity_line_open = true;
     }
   }
