@@ -224,6 +224,29 @@ class NetworkMechanism : public Mechanism {
   mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
 };
 
+// What the layers NAME.K.weight have between the inputs and the last one's outputs.
+std::vector<int64_t> hidden_widths(const Parameters& parameters, const std::string& network,
+                                   int64_t inputs) {
+  std::vector<int64_t> widths;
+  for (int64_t in = inputs;; in = widths.back()) {
+    const std::string name = fmt::format("{}.{}.weight", network, widths.size());
+    const auto layer = parameters.tensors.find(name);
+    if (layer == parameters.tensors.end()) break;
+    const std::vector<int64_t>& shape = layer->second.shape;
+    if (shape.size() != 2 || shape[0] != in || shape[1] < 1) {
+      throw user_error("tensor '{}' has shape ({}), expected {} rows", name, fmt::join(shape, ", "),
+                       in);
+    }
+    widths.push_back(shape[1]);
+  }
+  if (widths.size() < 2) {
+    throw user_error("a {} needs tensors '{}.K.weight' of at least two layers",
+                     parameters.mechanism, network);
+  }
+  widths.pop_back();
+  return widths;
+}
+
 bool all_are(const std::vector<double>& all, double value) {
   return std::all_of(all.begin(), all.end(), [&](double each) { return each == value; });
 }
@@ -235,6 +258,11 @@ Tensor side(const Architecture& architecture, const std::vector<double>& values,
 }
 
 }  // namespace
+
+std::vector<int64_t> Architecture::widths_of(const std::string& network) const {
+  const auto own = widths.find(network);
+  return own != widths.end() ? own->second : std::vector<int64_t>(hidden, width);
+}
 
 Tensor payments(const Decision& decision, Tensor bids) {
   return decision.fraction * sum(decision.allocation * bids, {-1});
@@ -295,6 +323,9 @@ Architecture architecture_of(const NetworkKind& kind, const Parameters& paramete
   }
   result.hidden = layers - 1;
   result.width = static_cast<int>(layer(0)->second.shape[1]);
+  for (const std::string& network : kind.free) {
+    result.widths[network] = hidden_widths(parameters, network, inputs);
+  }
   if (parameters.tensors.contains("scale.low")) {
     result.low = tensor(parameters, "scale.low", {-1}).values;
     result.range = tensor(parameters, "scale.range", {-1}).values;

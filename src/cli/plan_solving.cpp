@@ -38,7 +38,11 @@ std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
 
 planning::Solution SolveChoice::run(const planning::Model& model) const {
   planning::SolveOptions watched = options;
-  watched.progress = [](int64_t, double) { throw_if_stopped(); };
+  watched.progress = [](int64_t sweeps, double residual) {
+    throw_if_stopped();
+    note_activity("sweep {}, residual {:.1e}", sweeps, residual);
+  };
+  const Activity activity("solve");
   planning::Solution solution = planning::solve(model, method, watched);
   print_warnings(solution);
   return solution;

@@ -158,6 +158,21 @@ TEST_F(Tables, BothFormsGiveTheSameProfiles) {
   EXPECT_EQ(tall.laws().table->design, wide.laws().table->design);
 }
 
+// Rows of named bidders in another order, semicolons, decimal commas, a byte-order mark and CRLF.
+TEST_F(Tables, FormsOfOtherProgramsGiveTheSameProfiles) {
+  const std::vector<double> known{1.5, 2, 3, 4};
+  for (const char* text :
+       {"b1i1,b1i2,b2i1,b2i2\n1.5,2,3,4\n", "date,b1i1,b1i2,b2i1,b2i2\n2024-05-01,1.5,2,3,4\n",
+        "b1i1,b1i2,b2i1,b2i2,profile\n1.5,2,3,4,x\n",
+        "\xEF\xBB\xBFprofile;b1i1;b1i2;b2i1;b2i2\r\n1;1,5;2;3;4\r\n",
+        "profile,bidder,item,value\nx,bob,1,3\nx,bob,2,4\nx,alice,1,1.5\nx,alice,2,2\n",
+        "day;time;bidder;item;value\n1;9:00;bob;b;4\n1;9:00;alice;a;1,5\n1;9:00;alice;b;2\n"
+        "1;9:00;bob;a;3\n",
+        "value,item,bidder,date\n1.5,1, alice ,x\n2,2,alice,x\n3,1,bob,x\n4,2,\"bob\",x\n"}) {
+    EXPECT_EQ(setting_from_values(write(text)).laws().table->design, known) << text;
+  }
+}
+
 TEST_F(Tables, EveryTenthProfileIsHeldOut) {
   std::string text = "b1i1\n";
   for (int k = 0; k < 25; ++k) text += std::to_string(k) + "\n";
@@ -184,6 +199,23 @@ TEST_F(Tables, TellsMistakesInOneLine) {
   mentions("profile,bidder,item,value\n1,1,1,1\n1,1,1,1\n", "two values of bidder 1");
   mentions("profile,bidder,item,value\n1,1,1,1\n2,1,1,1\n2,2,1,1\n", "has bidder 2");
   mentions("profile,bidder,item,value\n1,0,1,1\n", "a bidder 1 to");
+  mentions("price,day\n1,2\n", "found 'price'");
+  mentions("B1i1,b1i2,b1i1\n1,2,3\n", "found 'B1i1'");
+  mentions("b1i1,b1i2,note\n1,2,3\n", "found 'note'");
+  mentions("b1i1;b1i2\n1,5;2\n1.5;2\n", "a decimal comma as before");
+  const std::string head = "profile,bidder,item,value\n";
+  mentions("bidder,item,value\n1,1,1\n", "expected a column 'profile'");
+  mentions("profile,bidder,item,value,note\n1,1,1,1,x\n", "unknown column 'note'");
+  mentions(head + "1,1,1,1\n1,alice,1,1\n", "column 'bidder': expected a whole number");
+  mentions(head + "1,alice,1,1\n1,2,1,1\n", "column 'bidder': expected the name of a bidder");
+  mentions(head + "1,alice,1,1\n1,,1,1\n", "column 'bidder': expected the name of a bidder");
+  mentions(head + "1,alice,1,1\n2,bob,1,1\n",
+           "expected a bidder of the first profile, found 'bob'");
+  mentions(head + "1,a,1,1\n1,b,1,1\n2,a,1,1\n",
+           "profile '2' has no value of bidder 'b' for item 1");
+  mentions(head + "1,a,x,1\n1,a,x,2\n", "two values of bidder 'a' for item 'x'");
+  mentions("profile,time,bidder,item,value\n1,9,1,1,1\n1,9,2,1,1\n2,9,1,1,1\n2,8,2,1,1\n",
+           "no value of bidder 2 for item 1; its rows differ in column 'time'");
 }
 
 }  // namespace

@@ -267,9 +267,21 @@ TEST_F(Fates, AreInTheJson) {
   EXPECT_EQ(json["failed"], 3);
   EXPECT_EQ(json["on_request"], 1);
   EXPECT_EQ(json["not_run"], 1);
-  std::map<std::string, std::string> verdicts;
-  for (const Json& each : json["experiments"])
+  std::map<std::string, std::string> verdicts, reproduced;
+  for (const Json& each : json["experiments"]) {
     verdicts[each["name"].text()] = each["verdict"].text();
+    reproduced[each["name"].text()] = dump_json(each["reproduced"]);
+  }
+  EXPECT_EQ(reproduced, (std::map<std::string, std::string>{{"good", "true"},
+                                                            {"looser", "null"},
+                                                            {"shown", "null"},
+                                                            {"blind", "null"},
+                                                            {"missed", "false"},
+                                                            {"unjudged", "false"},
+                                                            {"empty", "false"},
+                                                            {"failed", "false"},
+                                                            {"stopped", "null"},
+                                                            {"asked", "null"}}));
   EXPECT_EQ(verdicts,
             (std::map<std::string, std::string>{{"good", "reproduced"},
                                                 {"looser", "holds, looser than published"},

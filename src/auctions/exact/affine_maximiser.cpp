@@ -7,6 +7,7 @@
 #include "auctions/exact/evolution.h"
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
@@ -257,8 +258,12 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
     std::vector<std::vector<double>> found;
     std::vector<double> start = family.start;
     start.resize(family.parameters + free_weights, 0.0);
-    for (uint64_t k = 0; k < kSearches; ++k) found.push_back(search(start, 0.5, options.seed + k));
+    for (uint64_t k = 0; k < kSearches; ++k) {
+      note_activity("family {} of {}, search {} of {}", f + 1, families.size(), k + 1, kSearches);
+      found.push_back(search(start, 0.5, options.seed + k));
+    }
     if (f > 0) {
+      note_activity("family {} of {}, from the coarser one", f + 1, families.size());
       const int coarse = families[f - 1].parameters;
       found.push_back(
           search(carried_over(parameters, family, scale, best, coarse), 0.1, options.seed));
@@ -266,6 +271,7 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
     best = *std::max_element(found.begin(), found.end(),
                              [&](const auto& a, const auto& b) { return few(a) < few(b); });
     if (f + 1 == families.size() && profiles > kSearchProfiles) {
+      note_activity("polishing on {} profiles", profiles);
       const int budget = 60 * (static_cast<int>(best.size()) + 1);
       best = maximise(revenue_on(profiles), best,
                       {.step = 0.03, .evaluations = budget, .seed = options.seed});

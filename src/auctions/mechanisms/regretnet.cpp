@@ -11,12 +11,14 @@ using compute::Tensor;
 
 Network record(Graph& graph, const Architecture& architecture) {
   const int64_t n = architecture.bidders, m = architecture.items;
-  std::vector<int64_t> sizes(static_cast<size_t>(architecture.hidden) + 2, architecture.width);
-  sizes.front() = n * m;
-  sizes.back() = (n + 1) * (m + 1);
-  const nn::Mlp allocation_net(graph, "allocation", sizes);
-  sizes.back() = n;
-  const nn::Mlp payment_net(graph, "payment", sizes);
+  const auto net = [&](const char* name, int64_t outputs) {
+    std::vector<int64_t> sizes = architecture.widths_of(name);
+    sizes.insert(sizes.begin(), n * m);
+    sizes.push_back(outputs);
+    return nn::Mlp(graph, name, sizes);
+  };
+  const nn::Mlp allocation_net = net("allocation", (n + 1) * (m + 1));
+  const nn::Mlp payment_net = net("payment", n);
   return [=](Tensor bids) {
     Shape flat = bids.shape(), logits = bids.shape();
     flat.pop_back();
@@ -32,8 +34,9 @@ Network record(Graph& graph, const Architecture& architecture) {
 }  // namespace
 
 MechanismKind entry_regretnet() {
-  return network_entry("regretnet", "fully connected networks, trained by an augmented Lagrangian",
-                       {.record = record, .layers = "allocation.{}.weight"});
+  return network_entry(
+      "regretnet", "fully connected networks, trained by an augmented Lagrangian",
+      {.record = record, .layers = "allocation.{}.weight", .free = {"allocation", "payment"}});
 }
 
 }  // namespace agora::auctions

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "auctions/mechanism.h"
+#include "base/progress.h"
 #include "base/signals.h"
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
@@ -36,6 +38,7 @@ Verb entry_auction_exact() {
           const auctions::Setting setting = market->read();
           auctions::ExactOptions how = *exact;
           how.seed = common.seed;
+          std::optional<Activity> activity("exact " + options->name);
           const auto mechanism = auctions::exact(options->name, setting, how);
           if (!options->out.empty()) {
             auctions::save(*mechanism, options->out);
@@ -46,7 +49,9 @@ Verb entry_auction_exact() {
           const bool untested =
               app.count("--regret-profiles") == 0 && kind.truthful && kind.average_option.empty();
           if (untested) measured.regret_profiles = 0;
+          note_activity("audit");
           auctions::Audit audit = auctions::audit(*mechanism, setting, measured);
+          activity.reset();
           audit.seconds =
               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
           pictures->write(common, *mechanism, setting, audit);

@@ -16,6 +16,7 @@
 #include "report/html.h"
 #include "report/png.h"
 #include "report/svg.h"
+#include "report/text.h"
 
 namespace agora::cli {
 namespace {
@@ -114,8 +115,8 @@ report::Page page(const std::string& source, const Common& common, const Model& 
     const size_t i = static_cast<size_t>(s);
     const bool acts = !model.terminal(s) && !solution.policy.empty();
     const Action best = acts ? solution.policy.best(s) : planning::kNone;
-    table.rows.push_back({{model.state_name(s), fmt::format("{:.6g}", solution.value[i]),
-                           solution.log_z.empty() ? "" : fmt::format("{:.6g}", solution.log_z[i]),
+    table.rows.push_back({{model.state_name(s), report::readable(solution.value[i]),
+                           solution.log_z.empty() ? "" : report::readable(solution.log_z[i]),
                            best == planning::kNone ? "" : model.action_name(best)}});
   }
   page.sections.push_back({.heading = "The states", .blocks = {table}});
