@@ -287,8 +287,7 @@ std::string plotly_figure(const Chart& chart) {
   return std::visit(
       [](const auto& any) -> std::string {
         if constexpr (requires { figure(any); })
-          return has_data(any) ? dump_json(figure(any))
-                               : "";
+          return has_data(any) ? dump_json(figure(any)) : "";
         else
           return "";
       },
