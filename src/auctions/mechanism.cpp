@@ -108,13 +108,17 @@ const MechanismKind& mechanism_kind(std::string_view name) {
                    fmt::join(names, ", "));
 }
 
+void check_setting(const MechanismKind& kind, const Setting& setting) {
+  const std::string why = kind.refusal(setting);
+  if (why.empty()) return;
+  throw user_error("{} cannot take setting \"{}\": {}", kind.name, setting.text(), why);
+}
+
 std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,
                                  const ExactOptions& options) {
   const MechanismKind& kind = mechanism_kind(name);
   if (!kind.design) throw user_error("{} is trained, not computed: use auction train", name);
-  if (const std::string why = kind.refusal(setting); !why.empty()) {
-    throw user_error("{} cannot take setting \"{}\": {}", name, setting.text(), why);
-  }
+  check_setting(kind, setting);
   Parameters parameters = kind.design(setting, options);
   try {
     return make_mechanism(kind, std::move(parameters));

@@ -31,12 +31,16 @@ struct MechanismKind {
 const std::vector<MechanismKind>& mechanisms();
 // The kind of that name; the user's mistake, with a suggestion, if there is none.
 const MechanismKind& mechanism_kind(std::string_view name);
+// A setting that the kind refuses is the user's mistake.
+void check_setting(const MechanismKind& kind, const Setting& setting);
 
 // Parameters with the names and sizes filled in.
 Parameters parameters_for(std::string_view mechanism, const Setting& setting);
 // The tensor of that name with these sizes (-1: any); another one is the user's mistake.
 const Parameters::Tensor& tensor(const Parameters& parameters, const std::string& name,
                                  const std::vector<int64_t>& shape);
+// Those of a saved mechanism, of whatever kind.
+Parameters load_parameters(const std::string& file);
 
 // What the kind makes of them. A number that is not finite, or of a network too large for single
 // precision, is the user's mistake: it would run through every outcome without a word.

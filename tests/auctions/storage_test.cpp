@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "support/scratch.h"
+#include "trained.h"
 
 namespace agora::auctions {
 namespace {
@@ -60,7 +61,7 @@ TEST(Storage, RefusesWeightsBeyondSinglePrecision) {
 TEST(Storage, OutcomesThatOverflowAreNoAnswers) {
   const Scratch scratch;
   const Setting market = setting("2x3 uniform(0,1)");
-  for (const char* name : {"regretnet", "equivariantnet", "algnet"}) {
+  for (const std::string& name : trained()) {
     const MechanismKind& kind = mechanism_kind(name);
     Parameters parameters = trial(kind)->parameters();
     for (auto& [tensor, weights] : parameters.tensors) {

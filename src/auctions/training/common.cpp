@@ -239,13 +239,24 @@ void CommonTrainer::restore(const TensorFile& file) {
   if (iteration_ < 0) throw user_error("{}: expected an iteration of at least 0", file.path);
 }
 
+const TrainingKind& training_of(const MechanismKind& kind) {
+  if (!kind.network) throw user_error("{} is computed, not trained: use auction exact", kind.name);
+  CHECK(kind.network->training, "{} does not say how it is trained", kind.name);
+  return *kind.network->training;
+}
+
+std::unique_ptr<ResumableTrainer> resumable_trainer(const MechanismKind& kind,
+                                                    const Setting& setting, const Recipe& recipe,
+                                                    uint64_t seed) {
+  const TrainingKind& training = training_of(kind);
+  check_setting(kind, setting);
+  return training.trainer(kind, setting, recipe, seed);
+}
+
 std::unique_ptr<ResumableTrainer> resumable_trainer(std::string_view mechanism,
                                                     const Setting& setting, const Recipe& recipe,
                                                     uint64_t seed) {
-  const MechanismKind& kind = mechanism_kind(mechanism);
-  if (!kind.network) throw user_error("{} is computed, not trained: use auction exact", mechanism);
-  return mechanism == "algnet" ? game_trainer(kind, setting, recipe, seed)
-                               : lagrangian_trainer(kind, setting, recipe, seed);
+  return resumable_trainer(mechanism_kind(mechanism), setting, recipe, seed);
 }
 
 std::unique_ptr<Trainer> trainer(std::string_view mechanism, const Setting& setting,

@@ -2,6 +2,7 @@
 // -(sqrt P - sqrt R) + R of its section on the loss).
 #include "auctions/algnet.h"
 #include "auctions/training/common.h"
+#include "auctions/training/misreporter.h"
 #include "compute/gradients.h"
 
 namespace agora::auctions {
