@@ -121,8 +121,8 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale, const std::vector<Json>& results) {
+  Judgement outcome;
   const auto over_seeds = [&](const char* list, size_t index, const char* key) {
     std::vector<double> values;
     for (const Json& result : results) values.push_back(result.at(list).at(index).at(key));
