@@ -11,6 +11,7 @@
 #include "auctions/setting.h"
 #include "base/json.h"
 #include "base/safetensors.h"
+#include "made.h"
 #include "support/scratch.h"
 #include "trained.h"
 
@@ -22,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 std::unique_ptr<Mechanism> trial(const MechanismKind& kind) {
   const Setting market = setting(kind.trial_setting);
   if (kind.network) return untrained(kind, market, 2, 8, 3);
-  return exact(kind.name, market, {.reserve = 0.4, .points = 5, .design_profiles = 300});
+  return exact(kind.name, market, {.arguments = trial_arguments(kind)});
 }
 
 TEST(Storage, RefusesNumbersThatAreNotFinite) {
@@ -111,8 +112,11 @@ TEST(Storage, RefusesParametersThatDoNotFit) {
 
 // A seller who never sells can be had without one.
 TEST(Storage, AnInfiniteReserveIsNoReserve) {
-  expect_user_error([&] { exact("second-price", setting("1x1"), {.reserve = kInfinity}); },
-                    {"--reserve", "inf"});
+  expect_user_error(
+      [&] {
+        exact("second-price", setting("1x1"), {.arguments = {{"reserve", kInfinity}}});
+      },
+      {"second-price: reserve is inf"});
 }
 
 }  // namespace

@@ -57,12 +57,14 @@ Recipe best(const Setting& setting) {
 }  // namespace
 
 MechanismKind entry_algnet() {
-  return network_entry("algnet",
-                       "networks trained in a game of an auctioneer against a misreporter",
-                       {.record = record,
-                        .layers = "sold.{}.weight",
-                        .training = std::make_shared<TrainingKind>(TrainingKind{
-                            .trainer = game_trainer, .published = published, .best = best})});
+  return network_entry(
+      "algnet", "networks trained in a game of an auctioneer against a misreporter",
+      {.record = record,
+       .layers = "sold.{}.weight",
+       .training = std::make_shared<TrainingKind>(TrainingKind{.trainer = game_trainer,
+                                                               .published = published,
+                                                               .best = best,
+                                                               .parameters = game_parameters()})});
 }
 
 }  // namespace agora::auctions

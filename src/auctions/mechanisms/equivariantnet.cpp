@@ -62,13 +62,16 @@ Recipe best(const Setting& setting) {
 }  // namespace
 
 MechanismKind entry_equivariantnet() {
-  return network_entry("equivariantnet",
-                       "networks that treat bidders and items alike, for any number of them",
-                       {.record = record,
-                        .layers = "sold.{}.own",
-                        .any_size = true,
-                        .training = std::make_shared<TrainingKind>(TrainingKind{
-                            .trainer = lagrangian_trainer, .published = published, .best = best})});
+  return network_entry(
+      "equivariantnet", "networks that treat bidders and items alike, for any number of them",
+      {.record = record,
+       .layers = "sold.{}.own",
+       .any_size = true,
+       .training =
+           std::make_shared<TrainingKind>(TrainingKind{.trainer = lagrangian_trainer,
+                                                       .published = published,
+                                                       .best = best,
+                                                       .parameters = lagrangian_parameters()})});
 }
 
 }  // namespace agora::auctions

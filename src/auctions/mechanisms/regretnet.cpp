@@ -79,8 +79,11 @@ MechanismKind entry_regretnet() {
   return network_entry("regretnet", "fully connected networks, trained by an augmented Lagrangian",
                        {.record = record,
                         .layers = "allocation.{}.weight",
-                        .training = std::make_shared<TrainingKind>(TrainingKind{
-                            .trainer = lagrangian_trainer, .published = published, .best = best})});
+                        .training = std::make_shared<TrainingKind>(
+                            TrainingKind{.trainer = lagrangian_trainer,
+                                         .published = published,
+                                         .best = best,
+                                         .parameters = lagrangian_parameters()})});
 }
 
 }  // namespace agora::auctions

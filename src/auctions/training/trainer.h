@@ -21,11 +21,25 @@ using MakeTrainer = std::unique_ptr<ResumableTrainer>(const MechanismKind& kind,
 MakeTrainer lagrangian_trainer;  // of any network
 MakeTrainer game_trainer;        // of an Auctioneer (auctions/algnet.h)
 
+// A number of a recipe that a training can be told; it has no preset but that of the recipe.
+using RecipeParameter = OptionParameter<Recipe>;
+std::vector<RecipeParameter> training_parameters();  // of any
+std::vector<RecipeParameter> lagrangian_parameters();
+std::vector<RecipeParameter> game_parameters();
+template <typename Member>
+RecipeParameter recipe_parameter(std::string name, Member Recipe::*member, double low,
+                                 std::string summary, double high = kMost<Member>) {
+  RecipeParameter result = parameter(std::move(name), member, low, high, std::move(summary));
+  result.preset.reset();
+  return result;
+}
+
 // How a kind of network learns; the file of the kind fills it in.
 struct TrainingKind {
   MakeTrainer* trainer;
   Recipe (*published)(const Setting& setting);
   Recipe (*best)(const Setting& setting);  // what we found to earn most within minutes
+  std::vector<RecipeParameter> parameters = training_parameters();
 };
 // A kind that is computed, not trained, is the user's mistake.
 const TrainingKind& training_of(const MechanismKind& kind);
