@@ -7,6 +7,7 @@
 
 #include "auctions/algnet.h"
 #include "auctions/training/common.h"
+#include "auctions/training/misreporter.h"
 #include "bench/works.h"
 #include "compute/gradients.h"
 #include "compute/operation.h"

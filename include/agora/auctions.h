@@ -1,5 +1,7 @@
 #pragma once
 // Auctions: settings (who may value what), mechanisms (bids in, allocations and payments out).
+#include <agora/argument.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -101,12 +103,8 @@ struct Outcome {
 Outcome run(const Mechanism& mechanism, const std::vector<double>& bids);
 
 struct ExactOptions {
-  std::optional<double> reserve = std::nullopt;  // second-price: reserve of every item
-  int points = 50;                   // lp: points per item and bidder when values are continuous
-  bool dominant = true;              // lp: dominant-strategy (otherwise Bayesian) constraints
-  int64_t design_profiles = 200000;  // optimised families: profiles their parameters are fitted to
   uint64_t seed = 0;
-  std::string menu = {};  // menu: CSV file of the choices, one column per item and `price`
+  Arguments arguments = {};  // by the names of `agora auction list`: {{"points", 20}}
 };
 // Any mechanism of `agora auction list` that is computed rather than trained.
 std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,

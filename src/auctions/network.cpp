@@ -257,6 +257,28 @@ Tensor side(const Architecture& architecture, const std::vector<double>& values,
   return x.graph->constant(values, {architecture.bidders, architecture.items});
 }
 
+// Depth and width, as the tensors of the layers tell them.
+void find_layers(const NetworkKind& kind, const Parameters& parameters, Architecture& result) {
+  const auto layer = [&](int k) {
+    return parameters.tensors.find(fmt::format(fmt::runtime(kind.layers), k));
+  };
+  int layers = 0;
+  while (layer(layers) != parameters.tensors.end()) ++layers;
+  const int64_t inputs = kind.any_size ? 1 : int64_t{result.bidders} * result.items;
+  const bool first = layers >= 2 && layer(0)->second.shape.size() == 2 &&
+                     layer(0)->second.shape[0] == inputs && layer(0)->second.shape[1] > 0;
+  if (!first) {
+    throw user_error("a {} of {}x{} needs a tensor '{}' of {} rows and at least one more layer",
+                     parameters.mechanism, result.bidders, result.items,
+                     fmt::format(fmt::runtime(kind.layers), 0), inputs);
+  }
+  result.hidden = layers - 1;
+  result.width = static_cast<int>(layer(0)->second.shape[1]);
+  for (const std::string& network : kind.free) {
+    result.widths[network] = hidden_widths(parameters, network, inputs);
+  }
+}
+
 }  // namespace
 
 std::vector<int64_t> Architecture::widths_of(const std::string& network) const {
@@ -308,24 +330,7 @@ Architecture architecture_for(const NetworkKind& kind, const Setting& setting, i
 
 Architecture architecture_of(const NetworkKind& kind, const Parameters& parameters) {
   Architecture result{parameters.bidders, parameters.items, 0, 0, {0.0}, {1.0}, false};
-  const auto layer = [&](int k) {
-    return parameters.tensors.find(fmt::format(fmt::runtime(kind.layers), k));
-  };
-  int layers = 0;
-  while (layer(layers) != parameters.tensors.end()) ++layers;
-  const int64_t inputs = kind.any_size ? 1 : int64_t{result.bidders} * result.items;
-  const bool first = layers >= 2 && layer(0)->second.shape.size() == 2 &&
-                     layer(0)->second.shape[0] == inputs && layer(0)->second.shape[1] > 0;
-  if (!first) {
-    throw user_error("a {} of {}x{} needs a tensor '{}' of {} rows and at least one more layer",
-                     parameters.mechanism, result.bidders, result.items,
-                     fmt::format(fmt::runtime(kind.layers), 0), inputs);
-  }
-  result.hidden = layers - 1;
-  result.width = static_cast<int>(layer(0)->second.shape[1]);
-  for (const std::string& network : kind.free) {
-    result.widths[network] = hidden_widths(parameters, network, inputs);
-  }
+  if (!kind.layers.empty()) find_layers(kind, parameters, result);
   if (parameters.tensors.contains("scale.low")) {
     result.low = tensor(parameters, "scale.low", {-1}).values;
     result.range = tensor(parameters, "scale.range", {-1}).values;

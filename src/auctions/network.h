@@ -31,12 +31,15 @@ struct Architecture {
 compute::Tensor scaled(const Architecture& architecture, compute::Tensor bids);
 compute::Tensor unscaled(const Architecture& architecture, compute::Tensor x);  // low + range x
 
+struct TrainingKind;  // auctions/training/trainer.h: audits see networks and not how they learn
+
 // How a kind of mechanism is recorded in a graph.
 struct NetworkKind {
   std::function<Network(compute::Graph&, const Architecture&)> record;  // declares its parameters
-  std::string layers;     // "allocation.{}.weight": the tensors that tell depth and width
-  bool any_size = false;  // its parameters do not depend on the numbers of bidders and items
+  std::string layers = {};  // "allocation.{}.weight": the tensors that tell depth and width, if any
+  bool any_size = false;    // its parameters do not depend on the numbers of bidders and items
   std::vector<std::string> free{};  // networks NAME.K.weight whose depth and widths are their own
+  std::shared_ptr<const TrainingKind> training = nullptr;
 };
 
 // The architecture for a setting: bids are scaled to about [0, 1] by the domains of the values,

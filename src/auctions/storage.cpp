@@ -145,9 +145,13 @@ void save(const Mechanism& mechanism, const std::string& file) {
                 : write_tensors(mechanism.parameters(), file);
 }
 
-std::unique_ptr<Mechanism> load(const std::string& file) {
+Parameters load_parameters(const std::string& file) {
   refuse_foreign(file);
-  Parameters parameters = is_json(file) ? read_object(file) : read_tensors(file);
+  return is_json(file) ? read_object(file) : read_tensors(file);
+}
+
+std::unique_ptr<Mechanism> load(const std::string& file) {
+  Parameters parameters = load_parameters(file);
   const std::string name = parameters.mechanism;
   for (const MechanismKind& kind : mechanisms()) {
     if (kind.name != name) continue;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
@@ -17,9 +19,13 @@ using auctions::RegretTest;
 
 std::shared_ptr<Market> declare_market(CLI::App& app) {
   auto market = std::make_shared<Market>();
-  app.add_option(
-      "--setting", market->setting,
-      "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis");
+  std::vector<std::string> names = names_in(auctions::named_settings());
+  std::erase_if(names, [](const std::string& name) {  // "III_n", "VI(mean)"
+    return name.find_first_of("_(") != std::string::npos;
+  });
+  app.add_option("--setting", market->setting,
+                 "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis")
+      ->check(offer(names, false));
   app.add_option("--values", market->values, "CSV of past values; a tenth is held out");
   return market;
 }
@@ -45,21 +51,60 @@ const auctions::Setting& Market::read() {
   return *known_;
 }
 
-std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
-  auto options = std::make_shared<auctions::ExactOptions>();
-  app.add_option("--reserve", options->reserve, "second-price: reserve of every item");
-  app.add_option("--points", options->points, "lp: points per item of a continuous law")
-      ->check(between(1, 1000))
-      ->capture_default_str();
-  app.add_flag_callback(
-      "--bayesian", [options] { options->dominant = false; },
-      "lp: truth pays on average over the others, not whatever they do");
-  app.add_option("--design-profiles", options->design_profiles,
-                 "ama, vvca, menu: profiles their parameters are fitted to")
-      ->check(between(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--menu", options->menu, "menu: CSV of choices with columns i1,i2,...,price");
-  return options;
+namespace {
+
+bool is_computed(const auctions::MechanismKind& kind) { return static_cast<bool>(kind.design); }
+
+std::vector<auctions::MechanismKind> computed() {
+  std::vector<auctions::MechanismKind> kinds;
+  std::copy_if(auctions::mechanisms().begin(), auctions::mechanisms().end(),
+               std::back_inserter(kinds), is_computed);
+  return kinds;
+}
+
+bool names_a_file(const std::string& argument) {
+  return argument.find_first_of("./") != std::string::npos || std::filesystem::exists(argument);
+}
+
+// A name that nobody has is told while options are read, before those that are missing.
+CLI::Validator known_mechanism(bool or_file) {
+  return {[=](std::string& text) -> std::string {
+            if (!or_file || !names_a_file(text)) auctions::mechanism_kind(text);
+            return "";
+          },
+          ""};
+}
+
+std::shared_ptr<Chosen> declare_chosen(CLI::App& app, bool or_file, const char* help) {
+  auto chosen = std::make_shared<Chosen>();
+  app.add_option("mechanism", chosen->argument, help)
+      ->required()
+      ->check(known_mechanism(or_file))
+      ->check(offer(names_in(computed()), or_file));
+  chosen->options = std::make_shared<KindOptions>(app, kinds_of(computed()));
+  return chosen;
+}
+
+}  // namespace
+
+std::shared_ptr<Chosen> declare_computed(CLI::App& app) {
+  return declare_chosen(app, false, "A name of `agora auction list`");
+}
+
+std::shared_ptr<Chosen> declare_mechanism(CLI::App& app) {
+  return declare_chosen(app, true, "A mechanism file, or a name of `auction list`");
+}
+
+std::unique_ptr<auctions::Mechanism> Chosen::compute(Market& market, uint64_t seed) const {
+  auctions::expect_computed(auctions::mechanism_kind(argument));
+  const Arguments arguments = options->given_to(argument);
+  return auctions::exact(argument, market.read(), {.seed = seed, .arguments = arguments});
+}
+
+std::unique_ptr<auctions::Mechanism> Chosen::find(Market& market, uint64_t seed) const {
+  if (!names_a_file(argument)) return compute(market, seed);
+  options->expect_none(argument, "it is made already");
+  return auctions::load(argument);
 }
 
 void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched) {
@@ -85,14 +130,6 @@ auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditO
   if (given("--symmetry-profiles")) how.symmetry_profiles = options.symmetry_profiles;
   how.seed = common.seed;
   return how;
-}
-
-std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
-                                                    auctions::ExactOptions options, uint64_t seed) {
-  options.seed = seed;
-  const bool looks_like_a_file = argument.find_first_of("./") != std::string::npos;
-  if (looks_like_a_file || std::filesystem::exists(argument)) return auctions::load(argument);
-  return auctions::exact(argument, market.read(), options);
 }
 
 std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mechanism) {

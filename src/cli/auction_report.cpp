@@ -130,4 +130,21 @@ void AuditPictures::write(const Common& common, const auctions::Mechanism& mecha
   report::write_html(page, content);
 }
 
+Measuring::Measuring(CLI::App& app, const auctions::AuditOptions& presets, int64_t least_searched)
+    : options(presets), market(declare_market(app)), chosen(declare_mechanism(app)) {
+  declare_profiles(app, options, least_searched);
+  pictures = declare_pictures(app);
+}
+
+void Measuring::run(const CLI::App& app, const Common& common,
+                    const std::function<void(const auctions::Audit&)>& kept) const {
+  const auto mechanism = chosen->find(*market, common.seed);
+  const auctions::Setting setting = market_for(*mechanism, *market);
+  const auctions::Audit audit =
+      auctions::audit(*mechanism, setting, audit_options(app, options, setting, common));
+  if (kept) kept(audit);
+  pictures->write(common, *mechanism, setting, audit);
+  print_audit(common, *mechanism, setting, audit);
+}
+
 }  // namespace agora::cli

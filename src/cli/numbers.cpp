@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <type_traits>
 
 #include "base/error.h"
@@ -15,6 +16,13 @@
 
 namespace agora::cli {
 namespace {
+
+// Names of validators, which carry the words that complete an option.
+const std::string kOneOf = "one of:", kOffer = "offer:";
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
 
 std::string_view without_plus(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -73,12 +81,35 @@ CLI::Validator between(int64_t low, int64_t high) {
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {
-  return {[words = std::move(words)](std::string& text) -> std::string {
-            if (std::find(words.begin(), words.end(), text) != words.end()) return "";
-            return fmt::format("expected {}, found '{}'{}", fmt::join(words, " or "),
-                               printable(text), suggestion(text, words));
-          },
-          ""};
+  std::string name = kOneOf + joined(words);
+  return CLI::Validator(
+      [words = std::move(words)](std::string& text) -> std::string {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+        return fmt::format("expected {}, found '{}'{}", fmt::join(words, " or "), printable(text),
+                           suggestion(text, words));
+      },
+      "", std::move(name));
+}
+
+CLI::Validator offer(const std::vector<std::string>& words, bool files) {
+  return CLI::Validator([](std::string&) { return std::string(); }, "",
+                        (files ? kOffer : kOneOf) + joined(words));
+}
+
+Offer offer_of(const CLI::Option& option) {
+  Offer result;
+  try {
+    for (int k = 0;; ++k) {
+      const std::string name = const_cast<CLI::Option&>(option).get_validator(k)->get_name();
+      const bool closed = name.starts_with(kOneOf);
+      if (!closed && !name.starts_with(kOffer)) continue;
+      std::istringstream words(name.substr(name.find(':') + 1));
+      for (std::string word; words >> word;) result.words.push_back(word);
+      result.files = result.files && !closed;
+    }
+  } catch (const CLI::OptionNotFound&) {  // there are no more
+  }
+  return result;
 }
 
 }  // namespace agora::cli

@@ -1,5 +1,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 namespace agora::cli {
 
@@ -10,5 +12,13 @@ void expect_numbers(CLI::Option& option);
 // Checks of options, in our words.
 CLI::Validator between(int64_t low, int64_t high);
 CLI::Validator one_of(std::vector<std::string> words);
+
+// Words that complete an option's value; `files` too, unless the words are all there are.
+struct Offer {
+  std::vector<std::string> words;
+  bool files = true;
+};
+CLI::Validator offer(const std::vector<std::string>& words, bool files = true);  // checks nothing
+Offer offer_of(const CLI::Option& option);
 
 }  // namespace agora::cli

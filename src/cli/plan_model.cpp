@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/kind_options.h"
+#include "cli/numbers.h"
+#include "planning/formats/format.h"
+#include "planning/models/builtin.h"
+
 namespace agora::cli {
 
 std::shared_ptr<ModelOptions> declare_model(CLI::App& app) {
@@ -9,8 +14,12 @@ std::shared_ptr<ModelOptions> declare_model(CLI::App& app) {
   planning::LoadOptions& load = model->load;
   app.add_option("MODEL", model->source,
                  "A file (.map .csv .drn .mdp .pomdp) or a built-in model, e.g. maze(rows=21)")
-      ->required();
-  app.add_option("--format", load.format, "Format of the file: cassandra, csv, drn or map");
+      ->required()
+      ->check(offer(names_in(planning::builtins())));
+  const std::vector<std::string> formats = names_in(planning::formats());
+  app.add_option("--format", load.format,
+                 fmt::format("Format of the file: {}", fmt::join(formats, ", ")))
+      ->check(offer(formats, false));
   app.add_option("--start", load.start,
                  "Start: a state, uniform, or \"NAME:P NAME:P ...\"; a cell is ROW,COLUMN");
   app.add_option("--discount", load.discount, "Discount, in place of the model's own");

@@ -26,7 +26,7 @@ std::string_view fate_words(Fate fate);  // "on request"
 struct Chapter {
   const Experiment* experiment = nullptr;
   Fate fate = Fate::kNotRun;
-  Outcome outcome = {};
+  Judgement outcome = {};
   std::vector<Job> jobs = {};
   std::string why = {};  // there is no outcome, or the first finding that is not reproduced
   double seconds = 0;    // of all its runs

@@ -47,7 +47,7 @@ std::string refusal(const Setting& setting) {
          "take others";
 }
 
-Parameters design(const Setting& setting, const ExactOptions&) {
+Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("sja", setting);
   std::vector<double> prices = straight_jacket_prices(setting.items());
   for (double& price : prices) price *= setting.domain(0, 0).high;

@@ -13,12 +13,9 @@ Verb entry_auction_reduce() {
           .takes_device = true,
           .declare = [](CLI::App& app) {
             auto options = std::make_shared<auctions::ReductionOptions>();
-            auto argument = std::make_shared<std::string>();
             auto out = std::make_shared<std::string>();
             auto market = declare_market(app);
-            auto exact = declare_exact(app);
-            app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
-                ->required();
+            auto chosen = declare_mechanism(app);
             app.add_option("--choices", options->choices, "Outcomes that go on the menu")
                 ->check(between(1, 1'000'000))
                 ->capture_default_str();
@@ -27,7 +24,7 @@ Verb entry_auction_reduce() {
                 ->capture_default_str();
             app.add_option("--out", *out, "Save the menu: .safetensors or .json")->required();
             return [=](const Common& common) {
-              const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
+              const auto mechanism = chosen->find(*market, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
               auctions::ReductionOptions how = *options;
               how.seed = common.seed;

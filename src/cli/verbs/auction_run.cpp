@@ -11,7 +11,7 @@ namespace agora::cli {
 namespace {
 
 struct Options {
-  std::string mechanism, bids, out;
+  std::string bids, out;
   int64_t draw_bids = 0;
   bool wide = false;
 };
@@ -27,10 +27,7 @@ Verb entry_auction_run() {
       .declare = [](CLI::App& app) {
         auto options = std::make_shared<Options>();
         auto market = declare_market(app);
-        auto exact = declare_exact(app);
-        app.add_option("mechanism", options->mechanism,
-                       "A mechanism file, or a name of `auction list`")
-            ->required();
+        auto chosen = declare_mechanism(app);
         auto* bids = app.add_option("--bids", options->bids,
                                     "CSV: b1i1,b1i2,... or profile,bidder,item,value");
         app.add_option("--draw", options->draw_bids,
@@ -42,7 +39,7 @@ Verb entry_auction_run() {
         app.add_flag("--wide", options->wide, "One row per profile, payments included");
         return [=, &app](const Common& common) {
           const auto start = std::chrono::steady_clock::now();
-          const auto mechanism = find_mechanism(options->mechanism, *market, *exact, common.seed);
+          const auto mechanism = chosen->find(*market, common.seed);
           auctions::RunOptions how{.out = options->out,
                                    .wide = options->wide,
                                    .draw = std::nullopt,

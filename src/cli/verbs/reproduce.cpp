@@ -218,7 +218,10 @@ Verb entry_reproduce() {
       .takes_device = true,
       .declare = [](CLI::App& app) {
         auto options = std::make_shared<Options>();
-        app.add_option("what", options->what, "list, all, chapter N, or names of experiments");
+        std::vector<std::string> names{"list", "all", "chapter"};
+        for (const Experiment& each : reproduce::experiments()) names.push_back(each.name);
+        app.add_option("what", options->what, "list, all, chapter N, or names of experiments")
+            ->check(offer(names, false));
         app.add_option("--scale", options->scale,
                        "quick: minutes on a laptop; full: the thesis's sizes")
             ->check(one_of({"quick", "full"}))
