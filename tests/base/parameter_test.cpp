@@ -89,8 +89,11 @@ TEST(Parameters, AreMembersOfOptions) {
   options.runs = 101;
   expect_user_error([&] { check_members("learner", known, options); },
                     {"learner: runs is 101, expected 1 to 100"});
-  expect_user_error([&] { tell_options(options, "learner", known, {{"rate", 2}}); },
-                    {"learner: rate is 2, expected 0 to 1"});
+  expect_user_error(
+      [&] {
+        tell_options(options, "learner", known, {{"rate", 2}});
+      },
+      {"learner: rate is 2, expected 0 to 1"});
 }
 
 }  // namespace
