@@ -96,6 +96,15 @@ TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
   EXPECT_EQ(left, (std::set<std::string>{"ragged.map", "bad.csv"}));
 }
 
+// The configuration of a run writes presets down, of whichever kind they are.
+TEST(PlanVerbs, AnOptionThatChangesNothingIsTaken) {
+  const Scratch scratch;
+  EXPECT_EQ(shell("agora plan solve maze --method vi --beta 1", scratch.path()).status, 0);
+  put(scratch / "c.toml", "method = \"lp\"\nmax-sweeps = 10000000\n");
+  EXPECT_EQ(shell("agora plan solve 'maze(rows=5,cols=5)' --config c.toml", scratch.path()).status,
+            0);
+}
+
 TEST(PlanVerbs, AnInterruptedRunEndsLikeAnUninterruptedOne) {
   const Scratch scratch;
   const std::string learn =
