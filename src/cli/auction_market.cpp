@@ -10,23 +10,22 @@
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/progress.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 
 using auctions::Audit;
 using auctions::RegretTest;
 
-std::shared_ptr<Market> declare_market(CLI::App& app) {
+std::shared_ptr<Market> declare_market(OptionList& app) {
   auto market = std::make_shared<Market>();
   std::vector<std::string> names = names_in(auctions::named_settings());
   std::erase_if(names, [](const std::string& name) {  // "III_n", "VI(mean)"
     return name.find_first_of("_(") != std::string::npos;
   });
-  app.add_option("--setting", market->setting,
-                 "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis")
-      ->check(offer(names, false));
-  app.add_option("--values", market->values, "CSV of past values; a tenth is held out");
+  app.add("--setting", market->setting,
+          "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis")
+      .offers(names, false);
+  app.add("--values", market->values, "CSV of past values; a tenth is held out");
   return market;
 }
 
@@ -67,31 +66,30 @@ bool names_a_file(const std::string& argument) {
 }
 
 // A name that nobody has is told while options are read, before those that are missing.
-CLI::Validator known_mechanism(bool or_file) {
-  return {[=](std::string& text) -> std::string {
-            if (!or_file || !names_a_file(text)) auctions::mechanism_kind(text);
-            return "";
-          },
-          ""};
+Check known_mechanism(bool or_file) {
+  return {[=](const std::string& text) -> std::string {
+    if (!or_file || !names_a_file(text)) auctions::mechanism_kind(text);
+    return "";
+  }};
 }
 
-std::shared_ptr<Chosen> declare_chosen(CLI::App& app, bool or_file, const char* help) {
+std::shared_ptr<Chosen> declare_chosen(OptionList& app, bool or_file, const char* help) {
   auto chosen = std::make_shared<Chosen>();
-  app.add_option("mechanism", chosen->argument, help)
-      ->required()
-      ->check(known_mechanism(or_file))
-      ->check(offer(names_in(computed()), or_file));
+  app.add("mechanism", chosen->argument, help)
+      .required()
+      .check(known_mechanism(or_file))
+      .offers(names_in(computed()), or_file);
   chosen->options = std::make_shared<KindOptions>(app, kinds_of(computed()));
   return chosen;
 }
 
 }  // namespace
 
-std::shared_ptr<Chosen> declare_computed(CLI::App& app) {
+std::shared_ptr<Chosen> declare_computed(OptionList& app) {
   return declare_chosen(app, false, "A name of `agora auction list`");
 }
 
-std::shared_ptr<Chosen> declare_mechanism(CLI::App& app) {
+std::shared_ptr<Chosen> declare_mechanism(OptionList& app) {
   return declare_chosen(app, true, "A mechanism file, or a name of `auction list`");
 }
 
@@ -107,27 +105,23 @@ std::unique_ptr<auctions::Mechanism> Chosen::find(Market& market, uint64_t seed)
   return auctions::load(argument);
 }
 
-void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched) {
-  app.add_option("--profiles", options.profiles, "Profiles to measure revenue and welfare on")
-      ->check(between(int64_t{1}, int64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--regret-profiles", options.regret_profiles,
-                 std::string("Profiles in which both searches look for lies") +
-                     (least_searched == 0 ? "; 0: none" : ""))
-      ->check(between(least_searched, int64_t{1} << 30))
-      ->capture_default_str();
+void declare_profiles(OptionList& app, auctions::AuditOptions& options, int64_t least_searched) {
+  app.add("--profiles", options.profiles, "Profiles to measure revenue and welfare on")
+      .check(between(int64_t{1}, int64_t{1} << 40))
+      .shows_default();
+  app.add("--regret-profiles", options.regret_profiles,
+          std::string("Profiles in which both searches look for lies") +
+              (least_searched == 0 ? "; 0: none" : ""))
+      .check(between(least_searched, int64_t{1} << 30))
+      .shows_default();
 }
 
-auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditOptions& options,
+auctions::AuditOptions audit_options(const OptionList& app, const auctions::AuditOptions& options,
                                      const auctions::Setting& setting, const Common& common) {
   auctions::AuditOptions how = auctions::affordable(options, setting);
-  const auto given = [&](const char* name) {
-    const CLI::Option* option = app.get_option_no_throw(name);
-    return option != nullptr && option->count() > 0;
-  };
-  if (given("--profiles")) how.profiles = options.profiles;
-  if (given("--regret-profiles")) how.regret_profiles = options.regret_profiles;
-  if (given("--symmetry-profiles")) how.symmetry_profiles = options.symmetry_profiles;
+  if (app.given("--profiles")) how.profiles = options.profiles;
+  if (app.given("--regret-profiles")) how.regret_profiles = options.regret_profiles;
+  if (app.given("--symmetry-profiles")) how.symmetry_profiles = options.symmetry_profiles;
   how.seed = common.seed;
   return how;
 }

@@ -20,7 +20,7 @@ class Market {
  private:
   std::optional<auctions::Setting> known_;
 };
-std::shared_ptr<Market> declare_market(CLI::App& app);
+std::shared_ptr<Market> declare_market(OptionList& app);
 
 // The mechanism of a verb, by name or as a file, and the options of those that are computed. A
 // name that nobody has is told before anything that is missing.
@@ -33,13 +33,13 @@ struct Chosen {
   // That, or a mechanism file.
   std::unique_ptr<auctions::Mechanism> find(Market& market, uint64_t seed) const;
 };
-std::shared_ptr<Chosen> declare_computed(CLI::App& app);
-std::shared_ptr<Chosen> declare_mechanism(CLI::App& app);
+std::shared_ptr<Chosen> declare_computed(OptionList& app);
+std::shared_ptr<Chosen> declare_mechanism(OptionList& app);
 
 // How many profiles a mechanism is measured on, and in how many of them lies are searched.
-void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched);
+void declare_profiles(OptionList& app, auctions::AuditOptions& options, int64_t least_searched);
 // The options as given; those not given are as much as the setting affords.
-auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditOptions& options,
+auctions::AuditOptions audit_options(const OptionList& app, const auctions::AuditOptions& options,
                                      const auctions::Setting& setting, const Common& common);
 
 // The setting a mechanism was made for; nothing if that was a table.

@@ -91,11 +91,11 @@ report::Table numbers(const auctions::Setting& setting, const auctions::Audit& a
 
 }  // namespace
 
-std::shared_ptr<AuditPictures> declare_pictures(CLI::App& app) {
+std::shared_ptr<AuditPictures> declare_pictures(OptionList& app) {
   auto pictures = std::make_shared<AuditPictures>();
-  app.add_option("--report", pictures->page, "Write a page with pictures to this HTML file");
-  app.add_option("--pictures", pictures->folder,
-                 "Write the pictures to this folder, as SVG; heat maps as PNG too");
+  app.add("--report", pictures->page, "Write a page with pictures to this HTML file");
+  app.add("--pictures", pictures->folder,
+          "Write the pictures to this folder, as SVG; heat maps as PNG too");
   return pictures;
 }
 
@@ -130,13 +130,13 @@ void AuditPictures::write(const Common& common, const auctions::Mechanism& mecha
   report::write_html(page, content);
 }
 
-Measuring::Measuring(CLI::App& app, const auctions::AuditOptions& presets, int64_t least_searched)
+Measuring::Measuring(OptionList& app, const auctions::AuditOptions& presets, int64_t least_searched)
     : options(presets), market(declare_market(app)), chosen(declare_mechanism(app)) {
   declare_profiles(app, options, least_searched);
   pictures = declare_pictures(app);
 }
 
-void Measuring::run(const CLI::App& app, const Common& common,
+void Measuring::run(const OptionList& app, const Common& common,
                     const std::function<void(const auctions::Audit&)>& kept) const {
   const auto mechanism = chosen->find(*market, common.seed);
   const auctions::Setting setting = market_for(*mechanism, *market);

@@ -17,13 +17,13 @@ struct AuditPictures {
   void write(const Common& common, const auctions::Mechanism& mechanism,
              const auctions::Setting& setting, const auctions::Audit& audit) const;
 };
-std::shared_ptr<AuditPictures> declare_pictures(CLI::App& app);
+std::shared_ptr<AuditPictures> declare_pictures(OptionList& app);
 
 // What auction audit and eval do: measure a mechanism on a market, print and draw what was found.
 struct Measuring {
-  Measuring(CLI::App& app, const auctions::AuditOptions& presets, int64_t least_searched);
+  Measuring(OptionList& app, const auctions::AuditOptions& presets, int64_t least_searched);
   // `kept` gets what was found before it is printed.
-  void run(const CLI::App& app, const Common& common,
+  void run(const OptionList& app, const Common& common,
            const std::function<void(const auctions::Audit&)>& kept = {}) const;
 
   auctions::AuditOptions options;

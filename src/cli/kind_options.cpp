@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 namespace {
@@ -17,24 +16,23 @@ bool same(const Parameter& a, const Parameter& b) {
          a.type == b.type && a.summary == b.summary;
 }
 
-CLI::Validator within(const Parameter& parameter) {
-  return {[=](std::string& text) {
-            const std::string wanted = expected(parameter, std::strtod(text.c_str(), nullptr));
-            return wanted.empty() ? "" : fmt::format("expected {}, found {}", wanted, text);
-          },
-          ""};
+Check within(const Parameter& parameter) {
+  return {[=](const std::string& text) {
+    const std::string wanted = expected(parameter, std::strtod(text.c_str(), nullptr));
+    return wanted.empty() ? "" : fmt::format("expected {}, found {}", wanted, text);
+  }};
 }
 
 }  // namespace
 
-KindOptions::KindOptions(CLI::App& app, std::vector<Kind> kinds) : kinds_(std::move(kinds)) {
+KindOptions::KindOptions(OptionList& app, std::vector<Kind> kinds) : kinds_(std::move(kinds)) {
   for (const Kind& kind : kinds_) {
     for (const Parameter& parameter : kind.parameters) {
       const auto known = std::find_if(options_.begin(), options_.end(), [&](const auto& option) {
         return option->parameter.name == parameter.name;
       });
       if (known == options_.end()) {
-        options_.push_back(std::make_unique<Option>(Option{parameter, {kind.name}}));
+        options_.push_back(std::make_unique<Entry>(Entry{parameter, {kind.name}}));
         continue;
       }
       CHECK(same((*known)->parameter, parameter), "{} of {} and {} differ", parameter.name,
@@ -45,7 +43,7 @@ KindOptions::KindOptions(CLI::App& app, std::vector<Kind> kinds) : kinds_(std::m
   for (const auto& option : options_) declare(app, *option);
 }
 
-void KindOptions::declare(CLI::App& app, Option& option) const {
+void KindOptions::declare(OptionList& app, Entry& option) const {
   const Parameter& parameter = option.parameter;
   std::string help = parameter.summary;
   std::vector<std::string> others;
@@ -61,10 +59,10 @@ void KindOptions::declare(CLI::App& app, Option& option) const {
   const std::string name = "--" + parameter.name;
   switch (parameter.type) {
     case Parameter::Type::kFlag:
-      option.option = app.add_flag(name, option.flag, help);
+      option.option = &app.flag(name, option.flag, help);
       return;
     case Parameter::Type::kFile:
-      option.option = app.add_option(name, option.text, help);
+      option.option = &app.add(name, option.text, help);
       return;
     case Parameter::Type::kNumber:
       break;
@@ -72,14 +70,15 @@ void KindOptions::declare(CLI::App& app, Option& option) const {
   const double preset = parameter.preset.value_or(0);
   option.whole = static_cast<int64_t>(preset);
   option.real = preset;
-  option.option = parameter.whole ? app.add_option(name, option.whole, help)
-                                  : app.add_option(name, option.real, help);
-  option.option->check(within(parameter));
-  if (parameter.preset) option.option->capture_default_str();
+  Option& number =
+      parameter.whole ? app.add(name, option.whole, help) : app.add(name, option.real, help);
+  number.check(within(parameter));
+  if (parameter.preset) number.shows_default();
+  option.option = &number;
 }
 
-bool KindOptions::Option::is_given() const {
-  if (option->count() == 0) return false;
+bool KindOptions::Entry::is_given() const {
+  if (!option->given()) return false;
   switch (parameter.type) {
     case Parameter::Type::kFlag:
       return flag != (parameter.preset != 0.0);
@@ -91,7 +90,7 @@ bool KindOptions::Option::is_given() const {
   return parameter.preset != (parameter.whole ? static_cast<double>(whole) : real);
 }
 
-Argument KindOptions::Option::value() const {
+Argument KindOptions::Entry::value() const {
   switch (parameter.type) {
     case Parameter::Type::kFlag:
       return flag;

@@ -1,11 +1,11 @@
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "base/parameter.h"
+#include "cli/options.h"
 
 namespace agora::cli {
 
@@ -16,7 +16,7 @@ class KindOptions {
     std::string name;
     std::vector<Parameter> parameters;
   };
-  KindOptions(CLI::App& app, std::vector<Kind> kinds);
+  KindOptions(OptionList& app, std::vector<Kind> kinds);
 
   // What was given, to one of the kinds. An option that it does not have is the user's mistake,
   // unless it is left at its preset, as the configuration of a run writes it down.
@@ -26,10 +26,10 @@ class KindOptions {
   void expect_none(const std::string& what, const std::string& why) const;
 
  private:
-  struct Option {
+  struct Entry {
     Parameter parameter;
     std::vector<std::string> of;  // kinds
-    CLI::Option* option = nullptr;
+    const Option* option = nullptr;
     int64_t whole = 0;
     double real = 0;
     bool flag = false;
@@ -38,10 +38,10 @@ class KindOptions {
     bool is_given() const;  // and changes something
     Argument value() const;
   };
-  void declare(CLI::App& app, Option& option) const;
+  void declare(OptionList& app, Entry& option) const;
 
   std::vector<Kind> kinds_;
-  std::vector<std::unique_ptr<Option>> options_;
+  std::vector<std::unique_ptr<Entry>> options_;
 };
 
 // For listings: lines indented by the width of the names above them, or an object of objects.

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/signals.h"
-#include "cli/numbers.h"
 #include "planning/solver.h"
 
 namespace agora::cli {
@@ -20,14 +19,13 @@ void print_warnings(const planning::Solution& solution) {
 
 }  // namespace
 
-std::shared_ptr<SolveChoice> declare_solving(CLI::App& app) {
+std::shared_ptr<SolveChoice> declare_solving(OptionList& app) {
   auto choice = std::make_shared<SolveChoice>();
-  app.add_option(
-         "--method", choice->method,
-         fmt::format("{} (default: z, or z-variational if the model is stochastic; modified-pi "
-                     "with a discount below 1 and no --mu, or without ends)",
-                     fmt::join(planning::method_names(), ", ")))
-      ->check(offer(planning::method_names(), false));
+  app.add("--method", choice->method,
+          fmt::format("{} (default: z, or z-variational if the model is stochastic; modified-pi "
+                      "with a discount below 1 and no --mu, or without ends)",
+                      fmt::join(planning::method_names(), ", ")))
+      .offers(planning::method_names(), false);
   choice->told = std::make_shared<KindOptions>(app, kinds_of(planning::solvers()));
   return choice;
 }

@@ -1,7 +1,6 @@
 #pragma once
 #include <agora/planning/solve.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -26,6 +25,6 @@ struct SolveChoice {
   planning::SolveOptions options() const;
 };
 
-std::shared_ptr<SolveChoice> declare_solving(CLI::App& app);
+std::shared_ptr<SolveChoice> declare_solving(OptionList& app);
 
 }  // namespace agora::cli

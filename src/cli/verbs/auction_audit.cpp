@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 namespace {
@@ -59,26 +58,26 @@ Verb entry_auction_audit() {
           .summary = "Search a mechanism for lies that pay, losses and unfairness",
           .example = "agora auction audit second-price --setting 2x2 --regret-profiles 100",
           .takes_device = true,
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto measuring = std::make_shared<Measuring>(app, auctions::AuditOptions{}, 1);
             auctions::AuditOptions* options = &measuring->options;
             auto file = std::make_shared<std::string>();
-            app.add_option("--symmetry-profiles", options->symmetry_profiles,
-                           "Profiles whose bidders and items are permuted; 0: none")
-                ->check(between(int64_t{0}, int64_t{1} << 30))
-                ->capture_default_str();
-            app.add_option("--starts", options->starts, "The thesis's test: starts per profile")
-                ->check(between(1, 100'000))
-                ->capture_default_str();
-            app.add_option("--steps", options->steps, "The thesis's test: steps per start")
-                ->check(between(1, 1'000'000))
-                ->capture_default_str();
+            app.add("--symmetry-profiles", options->symmetry_profiles,
+                    "Profiles whose bidders and items are permuted; 0: none")
+                .check(between(int64_t{0}, int64_t{1} << 30))
+                .shows_default();
+            app.add("--starts", options->starts, "The thesis's test: starts per profile")
+                .check(between(1, 100'000))
+                .shows_default();
+            app.add("--steps", options->steps, "The thesis's test: steps per start")
+                .check(between(1, 1'000'000))
+                .shows_default();
             auto step = std::make_shared<std::string>("domain");
-            app.add_option("--thesis-step", *step,
-                           "The thesis's test: steps of .001 of the domain, or of .001 as printed")
-                ->check(one_of({"domain", "printed"}))
-                ->capture_default_str();
-            app.add_option("--details", *file, "Write all that was found to this JSON file");
+            app.add("--thesis-step", *step,
+                    "The thesis's test: steps of .001 of the domain, or of .001 as printed")
+                .check(one_of({"domain", "printed"}))
+                .shows_default();
+            app.add("--details", *file, "Write all that was found to this JSON file");
             return [=, &app](const Common& common) {
               measuring->options.printed_step = *step == "printed";
               measuring->run(app, common, [&](const auctions::Audit& audit) {

@@ -7,7 +7,7 @@ Verb entry_auction_eval() {
           .summary = "Revenue and welfare of a mechanism, with regret where asked",
           .example = "agora auction eval vcg --setting \"3x2 exponential(1)\" --json",
           .takes_device = true,
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auctions::AuditOptions presets;
             presets.regret_profiles = presets.symmetry_profiles = 0;
             auto measuring = std::make_shared<Measuring>(app, presets, 0);

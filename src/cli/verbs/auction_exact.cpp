@@ -24,12 +24,12 @@ Verb entry_auction_exact() {
   return {.name = "auction exact",
           .summary = "Compute a classical mechanism for a setting and say what it earns",
           .example = "agora auction exact itemwise-myerson --setting 2x2 --profiles 100000",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto options = std::make_shared<Options>();
             auto market = declare_market(app);
             auto chosen = declare_computed(app);
             declare_profiles(app, options->audit, 0);
-            app.add_option("--out", options->out, "Save it: .safetensors or .json");
+            app.add("--out", options->out, "Save it: .safetensors or .json");
             auto pictures = declare_pictures(app);
             return [=, &app](const Common& common) {
               const auto start = std::chrono::steady_clock::now();
@@ -43,7 +43,7 @@ Verb entry_auction_exact() {
               auctions::AuditOptions measured = audit_options(app, options->audit, setting, common);
               const auctions::MechanismKind& kind = auctions::mechanism_kind(chosen->argument);
               const bool untested =
-                  app.count("--regret-profiles") == 0 && kind.truthful && kind.average_flag.empty();
+                  !app.given("--regret-profiles") && kind.truthful && kind.average_flag.empty();
               if (untested) measured.regret_profiles = 0;
               note_activity("audit");
               auctions::Audit audit = auctions::audit(*mechanism, setting, measured);

@@ -44,7 +44,7 @@ Verb entry_auction_list() {
   return {.name = "auction list",
           .summary = "The mechanisms and the settings with names",
           .example = "agora auction list",
-          .declare = [](CLI::App&) { return run; }};
+          .declare = [](OptionList&) { return run; }};
 }
 
 }  // namespace agora::cli

@@ -12,7 +12,6 @@
 #include "cli/auction_market.h"
 #include "cli/auction_seeds.h"
 #include "cli/kind_options.h"
-#include "cli/numbers.h"
 #include "cli/verb.h"
 #include "report/run_metrics.h"
 
@@ -105,37 +104,31 @@ Verb entry_auction_train() {
           "--run runs/regretnet-1x2",
       .takes_device = true,
       .outputs = {"out"},
-      .declare = [](CLI::App& app) {
+      .declare = [](OptionList& app) {
         auto settings = std::make_shared<Settings>();
         auto market = declare_market(app);
         const std::vector<std::string> names = names_in(trained());
-        app.add_option("mechanism", settings->mechanism,
-                       fmt::format("One of {}", fmt::join(names, ", ")))
-            ->required()
-            ->check(CLI::Validator(
-                [](std::string& text) {
-                  training_of(
-                      auctions::mechanism_kind(text));  // which is told before what is missing
-                  return std::string();
-                },
-                ""))
-            ->check(offer(names, false));
-        app.add_option("--recipe", settings->recipe,
-                       "best: what works best here; thesis: as published")
-            ->check(offer(auctions::recipe_kinds(), false))
-            ->capture_default_str();
-        const CLI::Option* seeds =
-            app.add_option("--seeds", settings->seeds,
-                           "Train with several seeds, such as 1-5 or 1,3,7, side by side");
-        app.add_option("--run", settings->run, "Keep everything in this folder; goes on there");
-        app.add_option("--out", settings->out, "Write the mechanism to this file");
+        app.add("mechanism", settings->mechanism, fmt::format("One of {}", fmt::join(names, ", ")))
+            .required()
+            .check({[](const std::string& text) {
+              training_of(auctions::mechanism_kind(text));  // told before what is missing
+              return std::string();
+            }})
+            .offers(names, false);
+        app.add("--recipe", settings->recipe, "best: what works best here; thesis: as published")
+            .offers(auctions::recipe_kinds(), false)
+            .shows_default();
+        app.add("--seeds", settings->seeds,
+                "Train with several seeds, such as 1-5 or 1,3,7, side by side");
+        app.add("--run", settings->run, "Keep everything in this folder; goes on there");
+        app.add("--out", settings->out, "Write the mechanism to this file");
         declare_profiles(app, settings->audit, 0);
         settings->changes = std::make_shared<KindOptions>(app, trained());
         return [=, &app](const Common& common) {
-          if (seeds->count() > 0 && app.get_option("--seed")->count() > 0) {
+          if (app.given("--seeds") && app.given("--seed")) {
             throw user_error("--seed and --seeds exclude each other");
           }
-          if (seeds->count() > 0) seeds_named(settings->seeds);
+          if (app.given("--seeds")) seeds_named(settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the mechanism go?");
           }

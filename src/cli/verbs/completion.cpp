@@ -3,7 +3,6 @@
 #include <map>
 
 #include "base/error.h"
-#include "cli/numbers.h"
 #include "cli/program.h"
 
 namespace agora::cli {
@@ -26,20 +25,19 @@ std::string branch(const std::vector<std::string>& patterns, const Offer& offer)
 // The options of a verb and what completes them; after a flag or an argument comes an argument.
 std::string verb_case(const Verb& verb) {
   const Parser parser(verb);
-  std::vector<std::string> options, no_value{"[!-]*"};
+  std::vector<std::string> options, no_value{"[!-]*", "--help"};
   Offer argument;
   std::string branches;
-  for (const CLI::Option* option : parser.app.get_options()) {
-    if (option->get_lnames().empty() && option->get_positional()) argument = offer_of(*option);
-    for (const std::string& name : option->get_lnames()) {
-      if (option->get_group().empty()) continue;  // hidden
-      options.push_back("--" + name);
-      if (option->get_expected_max() == 0) no_value.push_back(options.back());
+  options.emplace_back("--help");
+  for (const Option& option : parser.app.all()) {
+    if (option.positional()) {
+      argument = option.offer();
+      continue;
     }
-    const Offer offer = offer_of(*option);
-    if (!offer.words.empty() && !option->get_lnames().empty()) {
-      branches += branch({"--" + option->get_lnames().front()}, offer);
-    }
+    if (option.is_hidden()) continue;
+    options.push_back(option.shown());
+    if (option.kind() == Option::Kind::kFlag) no_value.push_back(option.shown());
+    if (!option.offer().words.empty()) branches += branch({option.shown()}, option.offer());
   }
   branches += branch(no_value, argument);
   return fmt::format("    '{}')\n      options='{}'\n      case $before in\n{}      esac ;;\n",
@@ -93,9 +91,9 @@ Verb entry_completion() {
   return {.name = "completion",
           .summary = "A completion script for bash",
           .example = "agora completion bash > agora-completion.bash",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto shell = std::make_shared<std::string>();
-            app.add_option("shell", *shell, "bash")->required()->check(one_of({"bash"}));
+            app.add("shell", *shell, "bash").required().check(one_of({"bash"}));
             return [shell](const Common&) { print_bash(); };
           }};
 }

@@ -8,7 +8,6 @@
 #include "base/run_folder.h"
 #include "base/statistics.h"
 #include "cli/kind_options.h"
-#include "cli/numbers.h"
 #include "cli/plan_model.h"
 #include "cli/verb.h"
 #include "planning/learning/learning_curve.h"
@@ -139,26 +138,24 @@ Verb entry_plan_learn() {
               "agora plan learn cliffwalking --algorithm z-learning --episodes 500 "
               "--report learning.html",
           .outputs = {"report"},
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto model = declare_model(app);
             auto settings = std::make_shared<Settings>();
             LearningOptions& learning = settings->learning;
             learning.exploration = "boltzmann";
             const std::vector<std::string> names = names_in(planning::learners());
-            app.add_option("--algorithm", learning.algorithm,
-                           fmt::format("{}", fmt::join(names, ", ")))
-                ->check(offer(names, false))
-                ->capture_default_str();
-            app.add_option("--exploration", learning.exploration,
-                           "epsilon-greedy, or boltzmann: in proportion to Z or e^(beta Q)")
-                ->check(offer({"boltzmann", "epsilon-greedy"}, false))
-                ->capture_default_str();
+            app.add("--algorithm", learning.algorithm, fmt::format("{}", fmt::join(names, ", ")))
+                .offers(names, false)
+                .shows_default();
+            app.add("--exploration", learning.exploration,
+                    "epsilon-greedy, or boltzmann: in proportion to Z or e^(beta Q)")
+                .offers({"boltzmann", "epsilon-greedy"}, false)
+                .shows_default();
             settings->told = std::make_shared<KindOptions>(app, kinds_of(planning::learners()));
-            app.add_option("--episodes", settings->episodes, "Episodes of each run")
-                ->capture_default_str();
-            app.add_option("--run", settings->run,
-                           "Folder to keep the run in; goes on from what it holds");
-            app.add_option("--report", settings->report, "HTML file with the learning curve");
+            app.add("--episodes", settings->episodes, "Episodes of each run").shows_default();
+            app.add("--run", settings->run,
+                    "Folder to keep the run in; goes on from what it holds");
+            app.add("--report", settings->report, "HTML file with the learning curve");
             return [=](const Common& common) { run(*model, *settings, common); };
           }};
 }

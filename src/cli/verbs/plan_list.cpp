@@ -70,7 +70,7 @@ Verb entry_plan_list() {
   return {.name = "plan list",
           .summary = "The built-in models, the file formats, the methods and the learners",
           .example = "agora plan list",
-          .declare = [](CLI::App&) { return run; }};
+          .declare = [](OptionList&) { return run; }};
 }
 
 }  // namespace agora::cli

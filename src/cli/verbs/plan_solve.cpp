@@ -172,15 +172,15 @@ Verb entry_plan_solve() {
   return {.name = "plan solve",
           .summary = "Value and policy of a model, by partition functions or classic methods",
           .example = "agora plan solve 'maze(rows=21,cols=21,seed=3)' --beta 2 --picture maze.png",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto model = declare_model(app);
             auto choice = declare_solving(app);
             auto outputs = std::make_shared<Outputs>();
-            app.add_option("--out", outputs->table,
-                           "CSV of every state: state,name,value,log_z,action,p_ACTION...");
-            app.add_option("--picture", outputs->picture,
-                           "Picture of a map's values and policy: .png or .svg");
-            app.add_option("--report", outputs->report, "The same and more as one HTML file");
+            app.add("--out", outputs->table,
+                    "CSV of every state: state,name,value,log_z,action,p_ACTION...");
+            app.add("--picture", outputs->picture,
+                    "Picture of a map's values and policy: .png or .svg");
+            app.add("--report", outputs->report, "The same and more as one HTML file");
             return [=](const Common& common) { run(*model, *choice, *outputs, common); };
           }};
 }

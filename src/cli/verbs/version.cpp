@@ -38,7 +38,7 @@ Verb entry_version() {
   return {.name = "version",
           .summary = "Version, commit, compiler and the features found",
           .example = "agora version --json",
-          .declare = [](CLI::App&) { return run; }};
+          .declare = [](OptionList&) { return run; }};
 }
 
 }  // namespace agora::cli
