@@ -173,7 +173,7 @@ class Reading {
   [[noreturn]] void refuse(size_t e) const {
     throw user_error(
         "{}: profile '{}': bid {} of bidder {} for item {} lies outside [{},{}] of setting \"{}\"",
-        source_.file.empty() ? "--draw" : fmt::format("{}:{}", source_.file, profile_.line),
+        source_.file.empty() ? "the draws" : fmt::format("{}:{}", source_.file, profile_.line),
         printable(profile_.name), profile_.bids[e], e / source_.items + 1, e % source_.items + 1,
         domain_[e].low, domain_[e].high, setting_->text());
   }

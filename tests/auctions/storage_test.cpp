@@ -111,7 +111,7 @@ TEST(Storage, RefusesParametersThatDoNotFit) {
 // A seller who never sells can be had without one.
 TEST(Storage, AnInfiniteReserveIsNoReserve) {
   expect_user_error([&] { exact("second-price", setting("1x1"), {.reserve = kInfinity}); },
-                    {"--reserve", "inf"});
+                    {"reserve", "inf"});
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
            {"plan convert maze --out m.map", "use csv or drn"},
            {"plan convert maze --out m.xyz", "no format has the extension '.xyz'"},
            {"plan learn maze --algorithm zz", "unknown algorithm 'zz'"},
-           {"plan learn maze --alpha 2", "--alpha is 2"},
+           {"plan learn maze --alpha 2", "alpha is 2"},
            {"plan learn maze --exploration greedy", "unknown strategy 'greedy'"}}) {
     const Result result = shell("agora " + command, scratch.path());
     EXPECT_EQ(result.status, 2) << command;

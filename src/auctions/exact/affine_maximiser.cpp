@@ -232,7 +232,7 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
   }
   if (!(scale > 0.0) || std::isinf(scale)) scale = 1.0;
   const int64_t profiles = options.design_profiles;
-  check_memory("--design-profiles", profiles, setting);
+  check_memory("design-profiles", profiles, setting);
   std::vector<double> values(profiles * n * m);
   setting.sample(options.seed, kDesignStream, 0, profiles, values.data());
 

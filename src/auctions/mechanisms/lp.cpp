@@ -68,7 +68,7 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
   if (profiles > kMostProfiles) {
     throw user_error(
         "lp cannot take setting \"{}\" with {} points per item: {} type profiles, at "
-        "most {}; --points takes fewer",
+        "most {}; fewer points take less",
         setting.text(), options.points,
         profiles < 1e15           ? fmt::format("{:.0f}", profiles)
         : std::isfinite(profiles) ? fmt::format("about {:.0e}", profiles)
@@ -107,8 +107,8 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
 }
 
 std::string refusal(const Setting& setting) {
-  if (setting.laws().table) return "it needs laws, not a table; ama, bundle and menu take tables";
-  for (const Row& row : setting.laws().rows) {
+  if (laws_of(setting).table) return "it needs laws, not a table; ama, bundle and menu take tables";
+  for (const Row& row : laws_of(setting).rows) {
     if (!row->independent()) return "its types need independent items; ama and bundle do not";
   }
   return "";

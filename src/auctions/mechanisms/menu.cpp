@@ -51,7 +51,7 @@ std::vector<Choice> optimised(const Setting& setting, const ExactOptions& option
   const int m = setting.items();
   const std::vector<int> price = price_of_set(setting);
   double scale = 0.0;
-  for (const Law& law : setting.laws().rows[0]->marginals()) scale += law->mean() / m;
+  for (const Law& law : laws_of(setting).rows[0]->marginals()) scale += law->mean() / m;
   const auto choices_for = [&](const std::vector<double>& x) {
     std::vector<Choice> choices;
     for (int set = 1; set < 1 << m; ++set) {
@@ -61,7 +61,7 @@ std::vector<Choice> optimised(const Setting& setting, const ExactOptions& option
     }
     return choices;
   };
-  check_memory("--design-profiles", options.design_profiles, setting);
+  check_memory("design-profiles", options.design_profiles, setting);
   std::vector<double> values(options.design_profiles * m);
   setting.sample(options.seed, kDesignStream, 0, options.design_profiles, values.data());
   const auto revenue = [&](const std::vector<double>& x) {
@@ -94,7 +94,7 @@ std::string refusal(const Setting& setting) {
 
 MechanismKind entry_menu() {
   return {.name = "menu",
-          .summary = "posted menu for one bidder: from --menu, or one optimised price per set",
+          .summary = "posted menu for one bidder: from a file, or one optimised price per set",
           .trial_setting = "1x2 uniform(0,1) uniform(0,2)",
           .refusal = refusal,
           .design = design,

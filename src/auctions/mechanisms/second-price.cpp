@@ -47,7 +47,7 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
   Parameters parameters = parameters_for("second-price", setting);
   const double reserve = options.reserve.value_or(0.0);
   if (!(reserve >= 0.0) || std::isinf(reserve)) {
-    throw user_error("--reserve: expected a finite number of at least 0, found {}", reserve);
+    throw user_error("reserve: expected a finite number of at least 0, found {}", reserve);
   }
   parameters.tensors["reserve"] = {{setting.items()},
                                    std::vector<double>(setting.items(), reserve)};
@@ -58,7 +58,7 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
 
 MechanismKind entry_second_price() {
   return {.name = "second-price",
-          .summary = "every item to its highest bidder at the second bid or --reserve",
+          .summary = "every item to its highest bidder at the second bid or the reserve",
           .trial_setting = "3x2 uniform(0,1)",
           .refusal = [](const Setting&) { return ""; },
           .design = design,

@@ -30,17 +30,16 @@ void check(const LearningOptions& options, const Model& model) {
   const auto need = [](bool holds, const char* option, double found, const char* expected) {
     if (!holds) throw user_error("{} is {}, expected {}", option, found, expected);
   };
-  need(options.epsilon >= 0 && options.epsilon <= 1, "--epsilon", options.epsilon, "0 to 1");
-  need(options.alpha > 0 && options.alpha <= 1, "--alpha", options.alpha, "above 0, at most 1");
-  need(options.alpha_power >= 0 && options.alpha_power <= 1, "--alpha-power", options.alpha_power,
+  need(options.epsilon >= 0 && options.epsilon <= 1, "epsilon", options.epsilon, "0 to 1");
+  need(options.alpha > 0 && options.alpha <= 1, "alpha", options.alpha, "above 0, at most 1");
+  need(options.alpha_power >= 0 && options.alpha_power <= 1, "alpha-power", options.alpha_power,
        "0 to 1");
-  need(options.beta > 0 && std::isfinite(options.beta), "--beta", options.beta,
-       "a positive number");
-  need(options.max_steps > 0, "--max-steps", options.max_steps, "a positive number");
-  need(options.runs > 0 && options.runs < 65536, "--runs", options.runs, "1 to 65535");
+  need(options.beta > 0 && std::isfinite(options.beta), "beta", options.beta, "a positive number");
+  need(options.max_steps > 0, "max-steps", options.max_steps, "a positive number");
+  need(options.runs > 0 && options.runs < 65536, "runs", options.runs, "1 to 65535");
   if (options.exploration != "epsilon-greedy" && options.exploration != "boltzmann") {
     throw user_error(
-        "--exploration: unknown strategy '{}'{}; there are epsilon-greedy and "
+        "exploration: unknown strategy '{}'{}; there are epsilon-greedy and "
         "boltzmann",
         options.exploration, suggestion(options.exploration, {"epsilon-greedy", "boltzmann"}));
   }
@@ -59,8 +58,8 @@ const Learner& find_learner(const std::string& name) {
     if (learner.name == name) return learner;
     names.push_back(learner.name);
   }
-  throw user_error("--algorithm: unknown algorithm '{}'{}; there are {}", name,
-                   suggestion(name, names), fmt::join(names, ", "));
+  throw user_error("unknown algorithm '{}'{}; there are {}", name, suggestion(name, names),
+                   fmt::join(names, ", "));
 }
 
 void behaviour(std::span<const double> row, const LearningOptions& options, double scale,
