@@ -310,7 +310,7 @@ Architecture architecture_for(const NetworkKind& kind, const Setting& setting, i
       Interval domain = setting.domain(i, j);
       if (std::isinf(domain.high)) {
         result.saturating = true;
-        domain.high = setting.laws().rows[i]->marginals()[j]->quantile(kUsualQuantile);
+        domain.high = laws_of(setting).rows[i]->marginals()[j]->quantile(kUsualQuantile);
       }
       result.low.push_back(domain.low);
       result.range.push_back(domain.high > domain.low ? domain.high - domain.low : 1.0);

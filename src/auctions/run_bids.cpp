@@ -224,7 +224,7 @@ class Reading {
   [[noreturn]] void refuse(size_t e) const {
     throw user_error(
         "{}: profile '{}': bid {} of bidder {} for item {} lies outside [{},{}] of setting \"{}\"",
-        source_.file.empty() ? "--draw" : fmt::format("{}:{}", source_.file, profile_.line),
+        source_.file.empty() ? "the draws" : fmt::format("{}:{}", source_.file, profile_.line),
         printable(fmt::format("{}", fmt::join(profile_.label, ", "))), profile_.bids[e],
         printable(names_.bidders[e / source_.items]), printable(names_.items[e % source_.items]),
         domain_[e].low, domain_[e].high, setting_->text());

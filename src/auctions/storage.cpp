@@ -161,7 +161,7 @@ std::unique_ptr<Mechanism> load(const std::string& file) {
       throw user_error("{}: {}", file, error.what());
     }
   }
-  throw user_error("{}: expected a mechanism of `agora auction list`, found '{}'", file, name);
+  throw user_error("{}: expected the name of a mechanism, found '{}'", file, name);
 }
 
 }  // namespace agora::auctions

@@ -37,7 +37,7 @@ const auctions::Setting& Market::read() {
   if (!given()) throw user_error("--setting or --values is required, as in --setting \"2x2\"");
   if (!setting.empty()) return known_.emplace(auctions::setting(setting));
   known_ = auctions::setting_from_values(values);
-  const auctions::ValueTable& table = *known_->laws().table;
+  const auctions::ValueTable& table = *laws_of(*known_).table;
   if (table.design == table.held_out) {
     tell(
         "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "

@@ -97,12 +97,12 @@ std::vector<std::vector<double>> deviations(const Setting& market, int bidder) {
   std::vector<std::vector<double>> result{{}};
   for (int j = 0; j < market.items(); ++j) {
     std::vector<double> candidates;
-    for (const Atom& atom : market.laws().rows[bidder]->marginals()[j]->atoms()) {
+    for (const Atom& atom : laws_of(market).rows[bidder]->marginals()[j]->atoms()) {
       candidates.push_back(atom.value);
     }
     const Interval range = market.search_domain(bidder, j);
     const int steps = market.items() > 2 ? 4 : 12;
-    for (int s = 0; s <= steps && market.laws().rows[bidder]->marginals()[j]->atoms().empty();
+    for (int s = 0; s <= steps && laws_of(market).rows[bidder]->marginals()[j]->atoms().empty();
          ++s) {
       candidates.push_back(range.low + (range.high - range.low) * s / steps);
     }

@@ -31,11 +31,11 @@ TEST(Setting, ReadsTheGrammar) {
   EXPECT_EQ(b.domain(0, 1).high, 7.0);
   EXPECT_FALSE(b.item_symmetric());
   const Setting plain = setting(" 3x10 ");
-  EXPECT_EQ(plain.laws().rows[2]->marginals()[9]->text(), "uniform(0,1)");
+  EXPECT_EQ(laws_of(plain).rows[2]->marginals()[9]->text(), "uniform(0,1)");
   EXPECT_TRUE(plain.bidder_symmetric());
   const Setting two = setting("2x2 uniform(0,1) power(5) / exponential(2)");
   EXPECT_FALSE(two.bidder_symmetric());
-  EXPECT_EQ(two.laws().rows[1]->marginals()[1]->text(), "exponential(2)");
+  EXPECT_EQ(laws_of(two).rows[1]->marginals()[1]->text(), "exponential(2)");
   EXPECT_EQ(setting("1x1 mix(0.5 uniform(0,1), 0.5 mix(1 power(3)))").items(), 1);
   EXPECT_EQ(setting("2x3 copula(0.5) beta(2,2) normal(1,1,0,2) discrete(1:0.5,2:0.5)").items(), 3);
 }
@@ -44,7 +44,7 @@ TEST(Setting, KnowsTheNamesOfTheThesis) {
   EXPECT_EQ(setting("II").bidders(), 4);
   EXPECT_EQ(setting("III_6").bidders(), 6);
   EXPECT_EQ(setting("III_6").items(), 10);
-  EXPECT_EQ(setting("VI(0.1)").laws().rows[0]->marginals()[1]->text(), "exponential(0.1)");
+  EXPECT_EQ(laws_of(setting("VI(0.1)")).rows[0]->marginals()[1]->text(), "exponential(0.1)");
   EXPECT_EQ(setting("VI2(0.1)").bidders(), 2);
   EXPECT_EQ(setting("alpha(7)").items(), 7);
   EXPECT_EQ(setting("beta").bidders(), 2);
@@ -154,8 +154,8 @@ TEST_F(Tables, BothFormsGiveTheSameProfiles) {
   const Setting tall =
       setting_from_values(write("profile,bidder,item,value\na,1,1,1\na,1,2,2\na,2,1,3\na,2,2,4\n"
                                 "b,2,2,8\nb,1,1,5\nb,2,1,7\nb,1,2,6\n"));
-  EXPECT_EQ(wide.laws().table->design, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}));
-  EXPECT_EQ(tall.laws().table->design, wide.laws().table->design);
+  EXPECT_EQ(laws_of(wide).table->design, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(laws_of(tall).table->design, laws_of(wide).table->design);
 }
 
 // Rows of named bidders in another order, semicolons, decimal commas, a byte-order mark and CRLF.
@@ -169,7 +169,7 @@ TEST_F(Tables, FormsOfOtherProgramsGiveTheSameProfiles) {
         "day;time;bidder;item;value\n1;9:00;bob;b;4\n1;9:00;alice;a;1,5\n1;9:00;alice;b;2\n"
         "1;9:00;bob;a;3\n",
         "value,item,bidder,date\n1.5,1, alice ,x\n2,2,alice,x\n3,1,bob,x\n4,2,\"bob\",x\n"}) {
-    EXPECT_EQ(setting_from_values(write(text)).laws().table->design, known) << text;
+    EXPECT_EQ(laws_of(setting_from_values(write(text))).table->design, known) << text;
   }
 }
 
@@ -181,7 +181,7 @@ TEST_F(Tables, EveryTenthProfileIsHeldOut) {
   std::vector<double> held(3);
   market.sample_held_out(0, 0, 0, 3, held.data());
   EXPECT_EQ(held, (std::vector<double>{9, 19, 9}));
-  EXPECT_EQ(market.laws().table->design_profiles(), 23);
+  EXPECT_EQ(laws_of(market).table->design_profiles(), 23);
 }
 
 TEST_F(Tables, TellsMistakesInOneLine) {

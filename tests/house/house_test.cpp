@@ -213,6 +213,22 @@ std::vector<Hunk> hunks_of(const std::string& patch) {
   return hunks;
 }
 
+// A program that uses the library has no command line of ours.
+TEST_F(House, ErrorsOfTheLibraryNameNoOption) {
+  static const std::regex option(R"(--[a-z])");
+  for (const Source& source : tracked_files()) {
+    if (!source.is_code() || !source.under("src") || source.under("src/cli") ||
+        source.under("src/reproduce")) {
+      continue;
+    }
+    for (size_t at = 0; (at = source.text.find("throw user_error(", at)) != std::string::npos;
+         ++at) {
+      const std::string statement = source.text.substr(at, source.text.find(");\n", at) - at);
+      EXPECT_FALSE(std::regex_search(statement, option)) << source.path << ": " << statement;
+    }
+  }
+}
+
 // scripts/mutants is of use only as long as its patches apply, and in one place only.
 TEST(Mutants, StillApply) {
   const fs::path root = AGORA_SOURCE;

@@ -233,7 +233,7 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
   }
   if (!(scale > 0.0) || std::isinf(scale)) scale = 1.0;
   const auto profiles = how.told.whole<int64_t>(design_profiles().name);
-  check_memory("--design-profiles", profiles, setting);
+  check_memory("design-profiles", profiles, setting);
   std::vector<double> values(profiles * n * m);
   setting.sample(how.seed, kDesignStream, 0, profiles, values.data());
 

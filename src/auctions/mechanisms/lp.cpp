@@ -71,7 +71,7 @@ Parameters design(const Setting& setting, const Design& how) {
   if (profiles > kMostProfiles) {
     throw user_error(
         "lp cannot take setting \"{}\" with {} points per item: {} type profiles, at "
-        "most {}; --points takes fewer",
+        "most {}; fewer points take less",
         setting.text(), points,
         profiles < 1e15           ? fmt::format("{:.0f}", profiles)
         : std::isfinite(profiles) ? fmt::format("about {:.0e}", profiles)
@@ -110,8 +110,8 @@ Parameters design(const Setting& setting, const Design& how) {
 }
 
 std::string refusal(const Setting& setting) {
-  if (setting.laws().table) return "it needs laws, not a table; ama, bundle and menu take tables";
-  for (const Row& row : setting.laws().rows) {
+  if (laws_of(setting).table) return "it needs laws, not a table; ama, bundle and menu take tables";
+  for (const Row& row : laws_of(setting).rows) {
     if (!row->independent()) return "its types need independent items; ama and bundle do not";
   }
   return "";

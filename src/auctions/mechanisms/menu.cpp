@@ -52,7 +52,7 @@ std::vector<Choice> optimised(const Setting& setting, const Design& how) {
   const auto profiles = how.told.whole<int64_t>(design_profiles().name);
   const std::vector<int> price = price_of_set(setting);
   double scale = 0.0;
-  for (const Law& law : setting.laws().rows[0]->marginals()) scale += law->mean() / m;
+  for (const Law& law : laws_of(setting).rows[0]->marginals()) scale += law->mean() / m;
   const auto choices_for = [&](const std::vector<double>& x) {
     std::vector<Choice> choices;
     for (int set = 1; set < 1 << m; ++set) {
@@ -62,7 +62,7 @@ std::vector<Choice> optimised(const Setting& setting, const Design& how) {
     }
     return choices;
   };
-  check_memory("--design-profiles", profiles, setting);
+  check_memory("design-profiles", profiles, setting);
   std::vector<double> values(profiles * m);
   setting.sample(how.seed, kDesignStream, 0, profiles, values.data());
   const auto revenue = [&](const std::vector<double>& x) {
@@ -95,7 +95,7 @@ std::string refusal(const Setting& setting) {
 
 MechanismKind entry_menu() {
   return {.name = "menu",
-          .summary = "posted menu for one bidder: from --menu, or one optimised price per set",
+          .summary = "posted menu for one bidder: from a file, or one optimised price per set",
           .trial_setting = "1x2 uniform(0,1) uniform(0,2)",
           .parameters = {file("menu", "CSV of choices with columns i1,i2,...,price"),
                          design_profiles()},

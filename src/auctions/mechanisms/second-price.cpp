@@ -52,7 +52,7 @@ Parameters design(const Setting& setting, const Design& how) {
 
 MechanismKind entry_second_price() {
   return {.name = "second-price",
-          .summary = "every item to its highest bidder at the second bid or --reserve",
+          .summary = "every item to its highest bidder at the second bid or the reserve",
           .trial_setting = "3x2 uniform(0,1)",
           .parameters = {{"reserve", 0, 0, kFinite, false, "reserve of every item"}},
           .refusal = [](const Setting&) { return ""; },

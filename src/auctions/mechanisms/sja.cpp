@@ -38,7 +38,7 @@ class StraightJacket : public FixedMechanism {
 };
 
 std::string refusal(const Setting& setting) {
-  const SettingLaws& laws = setting.laws();
+  const SettingLaws& laws = laws_of(setting);
   const Law& law = laws.rows[0]->marginals()[0];
   const bool alike = laws.rows[0]->independent() && setting.item_symmetric() &&
                      law->text().starts_with("uniform(0,");

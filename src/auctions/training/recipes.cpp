@@ -17,7 +17,7 @@ double unit_of_money(const Setting& setting) {
   double sum = 0;
   for (int j = 0; j < setting.items(); ++j) {
     const Interval domain = setting.domain(0, j);
-    const Law& law = setting.laws().rows[0]->marginals()[j];
+    const Law& law = laws_of(setting).rows[0]->marginals()[j];
     sum += std::isinf(domain.high) ? law->quantile(0.75) : domain.high;
   }
   return sum / setting.items();

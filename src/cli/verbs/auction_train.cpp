@@ -60,7 +60,8 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   Recipe recipe = auctions::recipe(kind.name, setting, settings.recipe);
   tell_options(recipe, kind.name, training_of(kind).parameters, changes);
   if (!settings.out.empty()) auctions::check_file_name(settings.out);
-  if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
+  if (const auto& table = laws_of(setting).table;
+      table && table->design_profiles() < kFewProfiles) {
     tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
   if (!settings.seeds.empty()) {

@@ -30,7 +30,7 @@ void check(const LearningOptions& options, const Learner& learner, const Model& 
   check_members(learner.name, learner.parameters, options);
   if (options.exploration != "epsilon-greedy" && options.exploration != "boltzmann") {
     throw user_error(
-        "--exploration: unknown strategy '{}'{}; there are epsilon-greedy and "
+        "exploration: unknown strategy '{}'{}; there are epsilon-greedy and "
         "boltzmann",
         options.exploration, suggestion(options.exploration, {"epsilon-greedy", "boltzmann"}));
   }
@@ -62,8 +62,8 @@ const Learner& find_learner(const std::string& name) {
     if (learner.name == name) return learner;
     names.push_back(learner.name);
   }
-  throw user_error("--algorithm: unknown algorithm '{}'{}; there are {}", name,
-                   suggestion(name, names), fmt::join(names, ", "));
+  throw user_error("unknown algorithm '{}'{}; there are {}", name, suggestion(name, names),
+                   fmt::join(names, ", "));
 }
 
 void behaviour(std::span<const double> row, const LearningOptions& options, double scale,
