@@ -1,12 +1,13 @@
 #include <algorithm>
 
-#include "compute/cpu/gemm.h"
-#include "compute/cpu/kernels.h"
-#include "compute/cpu/simd.h"
+#include "compute/cpu/kernels/functions.h"
+#include "compute/cpu/kernels/gemm.h"
+#include "compute/cpu/kernels/simd.h"
 
 // 3x3 convolutions of a tile: images in the lanes, pixels and channels outside. Each output pixel
 // is a small matrix product over its neighbours' channels, in the order of reading.
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 namespace {
 
 constexpr int kOutputs = 8;                    // output channels of a block
@@ -234,4 +235,5 @@ template void tile_conv3x3_input(const TileConvInput<double>&);
 template void tile_conv3x3_weight(const TileConvWeight<float>&);
 template void tile_conv3x3_weight(const TileConvWeight<double>&);
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

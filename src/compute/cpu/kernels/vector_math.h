@@ -2,12 +2,13 @@
 #include <cmath>
 #include <limits>
 
-#include "compute/cpu/simd.h"
+#include "compute/cpu/kernels/simd.h"
 
 // exp, log, tanh, sigmoid and softplus of whole vectors, within 2 ulp of the true value for every
 // float (subnormals, infinities and NaN included). A lane's result depends on that lane only.
 // The coefficients are minimax fits of our own. In double each lane goes through the C library.
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 
 namespace detail {
 
@@ -164,4 +165,17 @@ inline Vec<double> softplus(Vec<double> x) {
       x, [](double v) { return std::fmax(v, 0.0) + std::log1p(std::exp(-std::fabs(v))); });
 }
 
+// y[i] = f(x[i]) for i < n; x == y is allowed.
+template <typename Real>
+void vector_tanh(const Real* x, Real* y, int64_t n);
+template <typename Real>
+void vector_exp(const Real* x, Real* y, int64_t n);
+template <typename Real>
+void vector_log(const Real* x, Real* y, int64_t n);
+template <typename Real>
+void vector_sigmoid(const Real* x, Real* y, int64_t n);
+template <typename Real>
+void vector_softplus(const Real* x, Real* y, int64_t n);
+
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
 
+#include "base/instruction_set.h"
+
 // Small matrix products on data that is already in cache, for float and double.
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 
 // c (m, n) = a (m, k) . b (k, n) + row_bias (m), or c += ... with `accumulate`.
 // `a` has any strides and is read one scalar at a time; b and c are contiguous along n. Each
@@ -72,4 +75,5 @@ void gemm(const Gemm<Real>& job, After after) {
   }
 }
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

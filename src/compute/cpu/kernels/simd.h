@@ -4,18 +4,12 @@
 #include <cstdint>
 #include <limits>
 
-// The widest vectors this build may use: AVX-512 where -march allows it, AVX2 with FMA otherwise.
-namespace agora::compute::cpu {
+#include "base/instruction_set.h"
 
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
-#define AGORA_AVX512 1
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__) && defined(__FMA__)
-#define AGORA_AVX512 0
-inline constexpr int kVectorBytes = 32;
-#else
-#error "Agora needs a processor with AVX2 and FMA (x86-64-v3)"
-#endif
+namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
+
+inline constexpr int kVectorBytes = AGORA_AVX512 ? 64 : 32;
 
 // Vector types of an element; spelled out because a dependent vector_size confuses overloads.
 template <typename T>
@@ -198,4 +192,5 @@ inline void map(int64_t count, T* out, Function function, const In*... in) {
   if (i < count) function(Vec<T>::load(in + i, count - i)...).store(out + i, count - i);
 }
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

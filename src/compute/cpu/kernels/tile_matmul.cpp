@@ -1,10 +1,11 @@
 #include <algorithm>
 
-#include "compute/cpu/gemm.h"
-#include "compute/cpu/kernels.h"
-#include "compute/cpu/vector_math.h"
+#include "compute/cpu/kernels/functions.h"
+#include "compute/cpu/kernels/gemm.h"
+#include "compute/cpu/kernels/vector_math.h"
 
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 namespace {
 
 template <typename Real>
@@ -126,4 +127,5 @@ template void tile_matmul(const TileMatmul<double>&);
 template void tile_outer(const TileOuter<float>&);
 template void tile_outer(const TileOuter<double>&);
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

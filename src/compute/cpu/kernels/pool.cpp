@@ -1,9 +1,10 @@
 #include <algorithm>
 
-#include "compute/cpu/kernels.h"
-#include "compute/cpu/simd.h"
+#include "compute/cpu/kernels/functions.h"
+#include "compute/cpu/kernels/simd.h"
 
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 namespace {
 
 // The part of the input that the window of output position `out` covers.
@@ -74,4 +75,5 @@ template void tile_pool(const TilePool<double>&);
 template void tile_pool_gradient(const TilePool<float>&);
 template void tile_pool_gradient(const TilePool<double>&);
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

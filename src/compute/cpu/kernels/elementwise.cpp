@@ -1,11 +1,11 @@
 #include <utility>
 
-#include "base/error.h"
-#include "compute/cpu/elementwise.h"
-#include "compute/cpu/simd.h"
-#include "compute/cpu/vector_math.h"
+#include "compute/cpu/kernels/functions.h"
+#include "compute/cpu/kernels/simd.h"
+#include "compute/cpu/kernels/vector_math.h"
 
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 namespace {
 
 // NaNs of either operand stay.
@@ -72,13 +72,13 @@ void kernel(int64_t features, int64_t lanes, Real* to, int64_t to_stride, const 
 }
 
 template <Op kOp, typename Real>
-typename Kernel<Real>::Function unary(std::array<bool, 3> splat) {
+Elementwise<Real> unary(std::array<bool, 3> splat) {
   return splat[0] ? kernel<kOp, Real, 1, true, false, false>
                   : kernel<kOp, Real, 1, false, false, false>;
 }
 
 template <Op kOp, typename Real>
-typename Kernel<Real>::Function binary(std::array<bool, 3> splat) {
+Elementwise<Real> binary(std::array<bool, 3> splat) {
   if (splat[0]) {
     return splat[1] ? kernel<kOp, Real, 2, true, true, false>
                     : kernel<kOp, Real, 2, true, false, false>;
@@ -88,8 +88,8 @@ typename Kernel<Real>::Function binary(std::array<bool, 3> splat) {
 }
 
 template <typename Real, size_t... kModes>
-typename Kernel<Real>::Function where(size_t mode, std::index_sequence<kModes...>) {
-  static constexpr typename Kernel<Real>::Function all[] = {
+Elementwise<Real> where(size_t mode, std::index_sequence<kModes...>) {
+  static constexpr Elementwise<Real> all[] = {
       kernel<Op::kWhere, Real, 3, (kModes & 1) != 0, (kModes & 2) != 0, (kModes & 4) != 0>...};
   return all[mode];
 }
@@ -120,14 +120,14 @@ void macro(int64_t features, int64_t lanes, Real* to, int64_t to_stride, const R
 }  // namespace
 
 template <typename Real>
-typename Kernel<Real>::Function macro_kernel(Macro kind) {
+Elementwise<Real> macro_kernel(Macro kind) {
   return kind == Macro::kAddThree ? macro<Macro::kAddThree, Real> : macro<Macro::kTanhSlope, Real>;
 }
-template Kernel<float>::Function macro_kernel<float>(Macro);
-template Kernel<double>::Function macro_kernel<double>(Macro);
+template Elementwise<float> macro_kernel<float>(Macro);
+template Elementwise<double> macro_kernel<double>(Macro);
 
 template <typename Real>
-typename Kernel<Real>::Function elementwise_kernel(Op op, std::array<bool, 3> splat) {
+Elementwise<Real> elementwise_kernel(Op op, std::array<bool, 3> splat) {
   switch (op) {
     case Op::kReshape:
       return unary<Op::kReshape, Real>(splat);
@@ -174,11 +174,12 @@ typename Kernel<Real>::Function elementwise_kernel(Op op, std::array<bool, 3> sp
       return where<Real>(mode, std::make_index_sequence<8>());
     }
     default:
-      CHECK(false, "{} is not elementwise", op_name(op));
+      return nullptr;
   }
 }
 
-template Kernel<float>::Function elementwise_kernel<float>(Op, std::array<bool, 3>);
-template Kernel<double>::Function elementwise_kernel<double>(Op, std::array<bool, 3>);
+template Elementwise<float> elementwise_kernel<float>(Op, std::array<bool, 3>);
+template Elementwise<double> elementwise_kernel<double>(Op, std::array<bool, 3>);
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

@@ -1,11 +1,12 @@
-#include "compute/cpu/gemm.h"
+#include "compute/cpu/kernels/gemm.h"
 
 #include <array>
 #include <utility>
 
-#include "compute/cpu/simd.h"
+#include "compute/cpu/kernels/simd.h"
 
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 namespace {
 
 // Registers bound the block: rows * vectors accumulators, one register per vector of b and one
@@ -167,4 +168,5 @@ template void gemm(const Gemm<double>&);
 template void transpose(int64_t, int64_t, const float*, int64_t, float*, int64_t);
 template void transpose(int64_t, int64_t, const double*, int64_t, double*, int64_t);
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu

@@ -1,8 +1,7 @@
-#include "compute/cpu/vector_math.h"
-
-#include "compute/cpu/kernels.h"
+#include "compute/cpu/kernels/vector_math.h"
 
 namespace agora::compute::cpu {
+inline namespace AGORA_VECTORS {
 
 template <typename Real>
 void vector_tanh(const Real* x, Real* y, int64_t n) {
@@ -41,4 +40,5 @@ template void vector_sigmoid(const double*, double*, int64_t);
 template void vector_softplus(const float*, float*, int64_t);
 template void vector_softplus(const double*, double*, int64_t);
 
+}  // namespace AGORA_VECTORS
 }  // namespace agora::compute::cpu
