@@ -201,8 +201,8 @@ int main(int count, char** arguments) {
   using namespace agora::bench;
   return run_program(
       count, arguments,
-      [](CLI::App& app) {
-        app.add_option("--inputs", inputs, "Folder to write what the peers need to");
+      [](agora::cli::OptionList& app) {
+        app.add("--inputs", inputs, "Folder to write what the peers need to");
       },
       [](const Asked& asked) { answer(works(), asked); });
 }

@@ -7,8 +7,8 @@ import json
 import os
 import tempfile
 
-from comparison import (ROOT, Server, alternate, machine, median, peers_python, print_table,
-                        release_program, say)
+from comparison import (ROOT, Server, alternate, built_program, machine, median, peers_python,
+                        print_table, say)
 
 PACKAGES = ["jax", "torch", "numpy", "highspy", "safetensors"]
 PEERS = ["jax", "torch", "numpy"]
@@ -58,7 +58,7 @@ def check_agreement(work, first):
 
 
 def measure(chosen, folder):
-    ours = Server("ours", [release_program("bench_auctions"), "--serve", "--threads",
+    ours = Server("ours", [built_program("release", "bench_auctions"), "--serve", "--threads",
                            chosen.threads, "--inputs", folder])
     names = list(filter(None, chosen.peers.split(",")))
     peers = {}

@@ -3,8 +3,8 @@ import argparse
 import json
 import os
 
-from comparison import (ROOT, Server, alternate, machine, median, peers_python, print_table,
-                        release_program, say)
+from comparison import (ROOT, Server, alternate, built_program, machine, median, peers_python,
+                        print_table, say)
 
 # work: the multiple of the better peer that is asked for
 WORKS = {
@@ -34,7 +34,7 @@ def options(arguments):
 
 def main(arguments):
     chosen = options(arguments)
-    ours = release_program("bench_compute")
+    ours = built_program("release", "bench_compute")
     python = peers_python("compute", ["jax", "torch"], chosen.python)
     serve = ROOT / "bench" / "peers" / "serve.py"
     core = Server("ours", [ours, "--serve", "--threads", chosen.threads])

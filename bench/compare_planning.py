@@ -3,7 +3,7 @@ import argparse
 import json
 import os
 
-from comparison import (ROOT, Server, machine, median, peers_python, print_table, release_program,
+from comparison import (ROOT, Server, built_program, machine, median, peers_python, print_table,
                         say)
 
 PACKAGES = ["numpy", "scipy", "quantecon", "mdpsolver", "pymdptoolbox>=4.0b3", "stormpy>=2"]
@@ -40,7 +40,7 @@ def options(arguments):
 
 def main(arguments):
     chosen = options(arguments)
-    command = [release_program("bench_planning"), "--serve", "--threads", chosen.threads]
+    command = [built_program("release", "bench_planning"), "--serve", "--threads", chosen.threads]
     names = list(filter(None, chosen.peers.split(",")))
     results, peers = [], {}
     for work in chosen.works.split(","):

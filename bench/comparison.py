@@ -17,13 +17,13 @@ def say(message):
     print(message, file=sys.stderr, flush=True)
 
 
-def release_program(target):
-    """Path of build/release/bench/TARGET, built if need be."""
-    program = ROOT / "build" / "release" / "bench" / target
+def built_program(preset, target):
+    """Path of build/PRESET/bench/TARGET, built if need be."""
+    program = ROOT / "build" / preset / "bench" / target
     if not program.exists():
         say(f"compare: building {target}")
-        subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=sys.stderr)
-        subprocess.run(["cmake", "--build", "--preset", "release", "--target", target], cwd=ROOT,
+        subprocess.run(["cmake", "--preset", preset], cwd=ROOT, check=True, stdout=sys.stderr)
+        subprocess.run(["cmake", "--build", "--preset", preset, "--target", target], cwd=ROOT,
                        check=True, stdout=sys.stderr)
     return program
 

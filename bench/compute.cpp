@@ -7,6 +7,7 @@
 
 #include "auctions/algnet.h"
 #include "auctions/training/common.h"
+#include "auctions/training/misreporter.h"
 #include "bench/works.h"
 #include "compute/gradients.h"
 #include "compute/operation.h"
@@ -267,9 +268,9 @@ int main(int count, char** arguments) {
   using namespace agora::bench;
   return run_program(
       count, arguments,
-      [](CLI::App& app) {
-        app.add_flag("--list", list_plans, "Print the compiled programs");
-        app.add_option("--lanes", forced_lanes, "Rows of a tile")->check(CLI::Range(1, 65'536));
+      [](agora::cli::OptionList& app) {
+        app.flag("--list", list_plans, "Print the compiled programs");
+        app.add("--lanes", forced_lanes, "Rows of a tile").check(agora::cli::between(1, 65'536));
       },
       [](const Asked& asked) { answer(works(), asked); });
 }

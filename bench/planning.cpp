@@ -170,7 +170,7 @@ void answer(const std::string& work, int reps) {
 int main(int count, char** arguments) {
   using namespace agora;
   return bench::run_program(
-      count, arguments, [](CLI::App&) {},
+      count, arguments, [](agora::cli::OptionList&) {},
       [](const bench::Asked& asked) {
         for (const std::string& work : asked.works) planning::answer(work, 1);
         std::string work;

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "bench/program.h"
-#include "compute/cpu/gemm.h"
+#include "compute/cpu/kernels.h"
 
 namespace agora::bench {
 
@@ -45,9 +45,20 @@ inline double peak_gflops() {
     const double start = now_ms();
     default_pool().run(parts, [&](int64_t part) {
       float* const a = memory.data() + part * 3 * size * size;
-      const compute::cpu::Gemm<float> job{
-          size, size, size, a, size, 1, a + size * size, size, a + 2 * size * size, size};
-      for (int64_t k = 0; k < repetitions; ++k) compute::cpu::gemm(job);
+      const compute::cpu::TileMatmul<float> job{.x = a + size * size,
+                                                .x_stride = size,
+                                                .w = a,
+                                                .w_in = 1,
+                                                .w_out = size,
+                                                .bias = nullptr,
+                                                .y = a + 2 * size * size,
+                                                .y_stride = size,
+                                                .in = size,
+                                                .out = size,
+                                                .lanes = size,
+                                                .activation = compute::cpu::Activation::kNone,
+                                                .accumulate = false};
+      for (int64_t k = 0; k < repetitions; ++k) compute::cpu::kernels<float>().matmul(job);
     });
     const double flops = 2.0 * size * size * size * static_cast<double>(repetitions * parts);
     best = std::max(best, flops / (now_ms() - start) / 1e6);

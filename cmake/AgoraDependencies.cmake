@@ -3,7 +3,6 @@
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
-find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 
@@ -22,6 +21,13 @@ pkg_check_modules(CLP IMPORTED_TARGET clp)
 set(AGORA_HAS_CLP 0)
 if(CLP_FOUND)
   set(AGORA_HAS_CLP 1)
+endif()
+
+# Packed files of images.
+find_package(ZLIB)
+set(AGORA_HAS_ZLIB 0)
+if(ZLIB_FOUND)
+  set(AGORA_HAS_ZLIB 1)
 endif()
 
 # Models shared by several machines.

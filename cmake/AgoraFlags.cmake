@@ -22,6 +22,9 @@ function(agora_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
+# A target with the property AGORA_MARCH is compiled for those processors.
+set(own_march $<TARGET_PROPERTY:AGORA_MARCH>)
+set(march $<IF:$<BOOL:${own_march}>,${own_march},$<IF:$<BOOL:${AGORA_NATIVE}>,native,x86-64-v3>>)
 add_library(agora_flags INTERFACE)
 target_compile_options(agora_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
@@ -30,7 +33,7 @@ target_compile_options(agora_flags INTERFACE
     -Wno-stringop-overread>
   # A shared library whose functions may still be inlined into each other.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>
-  $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${AGORA_NATIVE}>,-march=native,-march=x86-64-v3>>)
+  $<$<COMPILE_LANGUAGE:CXX>:-march=${march}>)
 if(AGORA_WERROR)
   target_compile_options(agora_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()

@@ -1,4 +1,5 @@
-# What `cmake --install` and the .deb hold: program, library, headers, package files, completion.
+# What `cmake --install` and the .deb hold: program, library, headers, package files, completion,
+# manual page, documentation and examples.
 include(CMakePackageConfigHelpers)
 install(TARGETS agora EXPORT agoraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -14,12 +15,14 @@ install(FILES ${PROJECT_BINARY_DIR}/agoraConfig.cmake ${PROJECT_BINARY_DIR}/agor
 file(RELATIVE_PATH AGORA_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/agora.pc.in ${PROJECT_BINARY_DIR}/agora.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/agora.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js
         DESTINATION ${CMAKE_INSTALL_DATADIR}/agora OPTIONAL)
 
 install(FILES ${PROJECT_BINARY_DIR}/agora-completion.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME agora)
+install(FILES ${PROJECT_BINARY_DIR}/agora.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME agora)

@@ -46,10 +46,10 @@ inline Json run_sizes(Task& task, const std::vector<SizeLine>& lines, QuickItera
 }
 
 // `why_not_quick`: why nothing is judged at quick scale, if so.
-inline Outcome judge_sizes(Scale scale, const std::vector<SizeLine>& lines,
-                           const std::vector<Json>& results,
-                           const std::string& why_not_quick = "") {
-  Outcome outcome;
+inline Judgement judge_sizes(Scale scale, const std::vector<SizeLine>& lines,
+                             const std::vector<Json>& results,
+                             const std::string& why_not_quick = "") {
+  Judgement outcome;
   report::BarChart chart{.title = "n x m, uniform values",
                          .caption =
                              "As a share of the revenue of an exactly truthful auction. P* "

@@ -37,9 +37,9 @@ inline Json run_table(Task& task, const NetworkTable& table) {
   return result;
 }
 
-inline Outcome judge_table(Scale scale, const NetworkTable& table,
-                           const std::vector<Json>& results) {
-  Outcome outcome;
+inline Judgement judge_table(Scale scale, const NetworkTable& table,
+                             const std::vector<Json>& results) {
+  Judgement outcome;
   report::BarChart chart{.title = table.title,
                          .caption = table.caption,
                          .y = {.title = "share of the reference"},

@@ -71,7 +71,8 @@ std::vector<Work> all_work() {
   }
   for (int k = 0; k < kReserves; ++k) {
     const Setting market = setting("2x1 uniform(0,1)");
-    work.push_back({market, exact("second-price", market, {.reserve = reserve_at(k)})});
+    work.push_back(
+        {market, exact("second-price", market, {.arguments = {{"reserve", reserve_at(k)}}})});
   }
   return work;
 }
@@ -121,8 +122,8 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale, const std::vector<Json>& results) {
+  Judgement outcome;
   const auto over_seeds = [&](const char* list, size_t index, const char* key) {
     std::vector<double> values;
     for (const Json& result : results)

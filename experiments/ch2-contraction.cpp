@@ -79,8 +79,8 @@ Json run(Task& task) {
   return {{"potentials", result}};
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale, const std::vector<Json>& results) {
+  Judgement outcome;
   report::LineChart chart{.title = "Power iteration",
                           .caption =
                               "Solid: sup-norm error of Z after n applications of C(β); "

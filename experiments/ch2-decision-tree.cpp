@@ -66,9 +66,9 @@ Json run(Task&) {
           {"log_z", at_one.log_z[0]}};
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
+Judgement judge(Scale, const std::vector<Json>& results) {
   const Json& result = results.front();
-  Outcome outcome;
+  Judgement outcome;
   const char* const hot[] = {"1/2", "1/4", "1/4"};
   const char* const cold[] = {"2/3", "1/3", "0"};
   const char* const cold_plain[] = {"1/2", "1/2", "0"};

@@ -76,7 +76,7 @@ report::Chart drawing(const Json& drawn, const std::string& method, const std::s
   return picture;
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
+Judgement judge(Scale, const std::vector<Json>& results) {
   const Json& result = results.front();
   const auto optimum = result["optimum"].get<double>();
   const auto betas = result["beta"].get<std::vector<double>>();
@@ -84,7 +84,7 @@ Outcome judge(Scale, const std::vector<Json>& results) {
   const auto of = [](const Json& method, const char* what, size_t k) {
     return method.at(what).at(k).get<double>();
   };
-  Outcome outcome;
+  Judgement outcome;
   // The seed plays no part; the temperatures are judged one by one, as seeds are elsewhere.
   const auto judge = [&](const std::string& what, const std::string& published, const Rule& rule,
                          const Number& number, double from_beta = 0) {

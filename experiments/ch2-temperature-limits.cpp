@@ -138,9 +138,9 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
+Judgement judge(Scale, const std::vector<Json>& results) {
   const Json& result = results.front();
-  Outcome outcome;
+  Judgement outcome;
   report::LineChart chart{.title = "How fast the value approaches the optimum",
                           .caption =
                               "Largest difference over the states between V(β) = ∂ log Z / "

@@ -74,8 +74,8 @@ std::vector<double> curve_numbers(const std::vector<Json>& results, const std::s
   return all;
 }
 
-Outcome judge(Scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale, const std::vector<Json>& results) {
+  Judgement outcome;
   const auto optimum = results.front().at("optimum").get<double>();
   for (const char* exploration : kExplorations) {
     report::LineChart chart{

@@ -81,8 +81,8 @@ std::vector<double> ratios(std::vector<double> above, const std::vector<double>&
   return above;
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   for (const Study& study : studies()) {
     report::LineChart chart{
         .title = study.words,

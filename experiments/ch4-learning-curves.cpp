@@ -30,8 +30,8 @@ Json run(Task& task) {
            })}};
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   const JsonPath last("/I/seen/" + std::to_string(kPoints - 1)), first("/I/seen/0");
   outcome.findings.push_back(finding(scale, "test revenue at the end", "0.55",
                                      numbers_at(results, last / "test_revenue"),

@@ -52,7 +52,7 @@ Json run(Task& task) {
 }
 
 // Any network has some h_R before it has learned anything: what it earns is judged beside it.
-void judge_learning(Outcome& outcome, Scale scale, const Case& each,
+void judge_learning(Judgement& outcome, Scale scale, const Case& each,
                     const std::vector<Json>& results) {
   const JsonPath at("/" + each.stage);
   if (each.setting == "V") return;
@@ -67,8 +67,8 @@ void judge_learning(Outcome& outcome, Scale scale, const Case& each,
               at_most((big ? 0.002 : 0.003) * reference), at_most(0.005 * reference)));
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   for (const Case& each : cases()) {
     if (!results.front().contains(each.stage)) continue;
     judge_learning(outcome, scale, each, results);

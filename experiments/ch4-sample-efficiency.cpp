@@ -58,8 +58,8 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   report::LineChart chart{
       .title = "Setting V, 20 training profiles",
       .caption =

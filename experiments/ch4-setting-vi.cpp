@@ -42,8 +42,8 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   report::LineChart chart{.title = "Setting VI",
                           .caption = "Solid: our revenue; dashed: the best price of the bundle.",
                           .x = {.title = "mean of the second item", .log = true},

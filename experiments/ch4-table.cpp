@@ -22,8 +22,8 @@ const NetworkTable& table() {
 
 Json run(Task& task) { return run_table(task, table()); }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome = judge_table(scale, table(), results);
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome = judge_table(scale, table(), results);
   outcome.remark =
       "Optima: I .549201, IV .1706. For V the thesis compares with .860 of VVCA and AMA; the "
       "affine maximiser we compute earns .8742 and is exactly truthful. Full scale uses the "

@@ -22,8 +22,8 @@ const NetworkTable& table() {
 
 Json run(Task& task) { return run_table(task, table()); }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome = judge_table(scale, table(), results);
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome = judge_table(scale, table(), results);
   outcome.remark =
       "Exact optima: A (12+2√2)/27 = .549201 (printed .550), B 88/9 = 9.7778 (printed 9.781), C "
       ".1706. By its own P* the thesis's table is .521 for A and .1616 for C. Full scale uses the "

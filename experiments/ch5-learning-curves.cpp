@@ -56,8 +56,8 @@ double early_regret(const Json& result, const std::string& network) {
   return sum / (kPoints / 4);
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   for (const auto& [network, words] : kNetworks) {
     const JsonPath last = JsonPath("/" + network + "/seen") / static_cast<size_t>(kPoints - 1);
     const bool ours = network == "algnet";

@@ -72,8 +72,8 @@ double kept(const Json& result, const std::string& stage, double from, double to
   return sum / count;
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   const auto each = [&](const std::function<double(const Json&)>& number) {
     std::vector<double> all;
     for (const Json& result : results) all.push_back(number(result));

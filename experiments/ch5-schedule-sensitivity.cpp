@@ -75,8 +75,8 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   for (const Line& line : lines()) {
     if (!results.front().contains(stage_of(line, kSchedules[0]))) continue;
     report::BarChart chart{.title = line.size + " with each schedule",

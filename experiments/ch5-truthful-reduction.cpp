@@ -51,8 +51,8 @@ Json run(Task& task) {
   return result;
 }
 
-Outcome judge(Scale scale, const std::vector<Json>& results) {
-  Outcome outcome;
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement outcome;
   report::LineChart chart{.title = "The menu's revenue, by its size",
                           .caption =
                               "Solid: measured; dashed: promised, (√P−√R)² less the loss of "

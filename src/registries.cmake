@@ -10,3 +10,7 @@ if("auctions" IN_LIST AGORA_ROOMS)
   agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/auctions/mechanisms agora::auctions MechanismKind
                  auctions/mechanism.h mechanisms)
 endif()
+if("agents" IN_LIST AGORA_ROOMS)
+  agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/agents/envs agora::agents EnvironmentKind
+                 agents/environment.h environments)
+endif()

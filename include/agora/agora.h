@@ -5,4 +5,5 @@
 #include <agora/auctions.h>
 #include <agora/error.h>
 #include <agora/planning.h>
+#include <agora/threads.h>
 #include <agora/version.h>

@@ -3,6 +3,7 @@
 #include <agora/auctions.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,7 +49,25 @@ struct TrainingNumbers {
   double loss = 0;
 };
 
-// One training. The same seed gives the same bits for any number of threads.
+struct TrainingProgress {
+  int64_t iteration = 0, iterations = 0;  // done, and in all
+  TrainingNumbers numbers;                // since the last report
+};
+
+struct TrainingOptions {
+  uint64_t seed = 0;
+  // A .safetensors file that holds the state, written every ten seconds and at the end. A training
+  // that finds it there goes on from it and ends with the same bits. Empty: nothing is saved.
+  std::string checkpoint = {};
+  int64_t report_every = 100;                                  // iterations
+  std::function<bool(const TrainingProgress&)> progress = {};  // false: save and stop here
+};
+
+// Learns a mechanism from the recipe's first iteration, or the checkpoint, to the last.
+std::unique_ptr<Mechanism> train(std::string_view mechanism, const Setting& setting,
+                                 const Recipe& recipe, const TrainingOptions& options = {});
+
+// One training, step by step. The same seed gives the same bits for any number of threads.
 class Trainer {
  public:
   virtual ~Trainer() = default;

@@ -1,5 +1,7 @@
 #pragma once
 // Auctions: settings (who may value what), mechanisms (bids in, allocations and payments out).
+#include <agora/argument.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,14 +16,12 @@ struct Interval {
   double low, high;
 };
 
-struct SettingLaws;  // the laws behind a setting; not part of the installed API
+struct SettingLaws;  // what a setting knows of the laws of values
 
 // n bidders with additive values of m items, drawn from a known law or from a table of past
-// values. Cheap to copy. A drawn profile is a pure function of (seed, stream, profile).
+// values. Cheap to copy. Made by setting() and setting_from_values().
 class Setting {
  public:
-  explicit Setting(std::shared_ptr<const SettingLaws> laws) : laws_(std::move(laws)) {}
-
   const std::string& text() const;
   int bidders() const;
   int items() const;
@@ -30,7 +30,8 @@ class Setting {
   bool bidder_symmetric() const;                       // bidders have the same law
   bool item_symmetric() const;                         // items have the same law
 
-  // Profiles first .. first+count-1 of a stream: values (count, bidders, items).
+  // Profiles first .. first+count-1 of a stream: values (count, bidders, items). A profile is a
+  // pure function of (seed, stream, its number); streams from 100 on are the library's own.
   void sample(uint64_t seed, uint32_t stream, int64_t first, int64_t count, double* values) const;
   void sample(uint64_t seed, uint32_t stream, int64_t first, int64_t count, float* values) const;
   // The same from the part that is kept for evaluation; differs only for tables of values.
@@ -39,9 +40,11 @@ class Setting {
   int64_t held_out() const;  // number of held-out profiles of a table, 0: draw without end
 
   Setting at(double time) const;  // drifting laws at that time
-  const SettingLaws& laws() const { return *laws_; }
 
  private:
+  friend const SettingLaws& laws_of(const Setting& setting);
+  friend Setting setting_of(std::shared_ptr<const SettingLaws> laws);
+  explicit Setting(std::shared_ptr<const SettingLaws> laws) : laws_(std::move(laws)) {}
   std::shared_ptr<const SettingLaws> laws_;
 };
 
@@ -101,12 +104,8 @@ struct Outcome {
 Outcome run(const Mechanism& mechanism, const std::vector<double>& bids);
 
 struct ExactOptions {
-  std::optional<double> reserve = std::nullopt;  // second-price: reserve of every item
-  int points = 50;                   // lp: points per item and bidder when values are continuous
-  bool dominant = true;              // lp: dominant-strategy (otherwise Bayesian) constraints
-  int64_t design_profiles = 200000;  // optimised families: profiles their parameters are fitted to
   uint64_t seed = 0;
-  std::string menu = {};  // menu: CSV file of the choices, one column per item and `price`
+  Arguments arguments = {};  // by the names of `agora auction list`: {{"points", 20}}
 };
 // Any mechanism of `agora auction list` that is computed rather than trained.
 std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,

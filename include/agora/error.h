@@ -10,7 +10,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The user's mistake, told in one line that names the file, line or option: exit status 2.
+// The user's mistake, told in one line that names the file, the line or the number that is wrong:
+// exit status 2 of the program.
 class UserError : public Error {
  public:
   using Error::Error;

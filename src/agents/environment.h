@@ -29,8 +29,10 @@ struct ObservationSpace {
 struct Space {
   ObservationSpace observation;
   int actions = 0;
-  // For normalised scores: what a policy that knows nothing earns, and the most one can earn.
+  // For normalised scores: what uniformly random actions earn, and the most one can earn; equal
+  // where nobody knows.
   double least = 0, most = 0;
+  double discount = 1;  // of a model that has its own; otherwise the learner's affair
 };
 
 enum class End : uint8_t {
@@ -49,7 +51,8 @@ class Environment {
   virtual int64_t count() const = 0;
   virtual const Space& space() const = 0;
 
-  // One action for each environment.
+  // One action for each environment; one that its mask forbids, or that does not exist, is our own
+  // mistake.
   virtual void step(std::span<const int32_t> actions) = 0;
 
   // What is seen now: (count, bytes of an observation), at the same place for good.
@@ -65,7 +68,8 @@ class Environment {
   // What may be done now: (count, actions) of 1 or 0; empty if everything always may.
   virtual std::span<const uint8_t> masks() const { return {}; }
 
-  // The whole state: restored into one made alike, it goes on with the same bits.
+  // The whole state: restored into one made alike, it goes on with the same bits. What cannot be a
+  // state is a UserError, and nothing is changed.
   virtual std::vector<StoredTensor> save(const std::string& prefix) const = 0;
   virtual void restore(const TensorFile& saved, const std::string& prefix) = 0;
 
@@ -91,8 +95,8 @@ struct EnvironmentKind {
   // What may follow after a slash: games, forms of observation; the first one is taken without.
   std::vector<std::string> forms = {};
   std::vector<Parameter> parameters = {};
-  // Why it cannot be had here, and the command that gets it; "" if it can.
-  std::function<std::string()> missing = [] { return std::string(); };
+  // Why it cannot be had here with these arguments, and the command that gets it; "" if it can.
+  std::function<std::string(const Arguments&)> missing = [](const Arguments&) { return ""; };
   std::function<std::unique_ptr<Environment>(const std::string& form, const EnvironmentOptions&)>
       make;
 };

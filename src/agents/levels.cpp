@@ -9,6 +9,15 @@
 #include "base/rng.h"
 
 namespace agora::agents {
+namespace {
+
+void expect_listable(const Levels& levels) {
+  if (levels.size() <= Levels::kMostListed) return;
+  throw user_error("{} levels are too many to draw samples of, expected {} at most", levels.size(),
+                   Levels::kMostListed);
+}
+
+}  // namespace
 
 Levels Levels::range(int64_t first, int64_t count) {
   if (count < 1) throw user_error("expected at least one level, found {}", count);
@@ -46,7 +55,7 @@ int64_t Levels::draw(uint64_t seed, int64_t environment, int64_t episode) const 
 }
 
 Levels Levels::bootstrap(uint64_t seed, int64_t member) const {
-  CHECK(size() <= kMostListed, "{} levels to draw from", size());
+  expect_listable(*this);
   Rng rng(seed, stream(Stream::kBootstrap), static_cast<uint32_t>(member));
   std::vector<int64_t> drawn(static_cast<size_t>(size()));
   for (int64_t& level : drawn) level = (*this)[rng.below(static_cast<uint32_t>(size()))];
@@ -54,7 +63,8 @@ Levels Levels::bootstrap(uint64_t seed, int64_t member) const {
 }
 
 Levels Levels::part(int64_t index, int64_t parts) const {
-  CHECK(index >= 0 && index < parts && size() <= kMostListed, "part {} of {}", index, parts);
+  CHECK(index >= 0 && index < parts, "part {} of {}", index, parts);
+  expect_listable(*this);
   std::vector<int64_t> own;
   for (int64_t k = index; k < size(); k += parts) own.push_back((*this)[k]);
   return list(std::move(own));

@@ -26,7 +26,7 @@ class Levels {
   Levels part(int64_t index, int64_t parts) const;
 
   bool is_range() const { return listed_.empty(); }
-  std::string text() const;  // "0 to 199", "137 different ones of 200"
+  std::string text() const;  // "levels 0 to 199", "137 different levels of 200"
 
  private:
   int64_t first_ = 0, count_ = 0;

@@ -1,6 +1,5 @@
 #include "auctions/algnet.h"
 
-#include "auctions/setting.h"
 #include "auctions/training/misreports.h"
 
 namespace agora::auctions {
@@ -20,10 +19,6 @@ std::vector<int64_t> sizes(const Architecture& architecture, int64_t outputs) {
   return result;
 }
 
-nn::Mlp net(Graph& graph, const char* name, const Architecture& architecture, int64_t outputs) {
-  return {graph, name, sizes(architecture, outputs), nn::xavier_uniform(nn::kTanhGain)};
-}
-
 // `own` in bidder i's place, `others` in the remaining ones, own first: (rows, n, n * m).
 Tensor seen_by_liars(Tensor own, Tensor others) {
   const int64_t n = own.size(1), m = own.size(2);
@@ -38,6 +33,11 @@ Tensor seen_by_liars(Tensor own, Tensor others) {
 }
 
 }  // namespace
+
+nn::Mlp fully_connected(Graph& graph, const char* name, const Architecture& architecture,
+                        int64_t outputs) {
+  return {graph, name, sizes(architecture, outputs), nn::xavier_uniform(nn::kTanhGain)};
+}
 
 Tensor seen_by_each(Tensor bids) {
   const int64_t n = bids.size(-2), m = bids.size(-1);
@@ -56,9 +56,9 @@ Tensor seen_by_each(Tensor bids) {
 
 Auctioneer::Auctioneer(Graph& graph, const Architecture& architecture)
     : architecture_(architecture),
-      sold_(net(graph, "sold", architecture, architecture.items)),
-      split_(net(graph, "split", architecture, architecture.items)),
-      payment_(net(graph, "payment", architecture, 1)) {}
+      sold_(fully_connected(graph, "sold", architecture, architecture.items)),
+      split_(fully_connected(graph, "split", architecture, architecture.items)),
+      payment_(fully_connected(graph, "payment", architecture, 1)) {}
 
 Tensor Auctioneer::allocate(Tensor x) const {
   Shape flat = x.shape();
@@ -82,16 +82,6 @@ Tensor Auctioneer::deviating_utility(Tensor values, Tensor reports) const {
       sum(allocations * reshape(identity(*values.graph, n), {n, n, 1}), {2});  // (rows, n, m)
   const Tensor fraction = reshape(sigmoid(payment_(seen_by_liars(y, x))), {kRows, n});
   return sum(allocation * values, {-1}) - fraction * sum(allocation * reports, {-1});
-}
-
-Misreporter::Misreporter(Graph& graph, const Architecture& architecture, const Setting& setting)
-    : architecture_(architecture),
-      bounded_(values_end(setting)),
-      net_(net(graph, "misreporter", architecture, architecture.items)) {}
-
-Tensor Misreporter::operator()(Tensor values) const {
-  const Tensor raw = net_(seen_by_each(scaled(architecture_, values)));  // (rows, n, m)
-  return unscaled(architecture_, bounded_ ? sigmoid(raw) : softplus(raw));
 }
 
 }  // namespace agora::auctions

@@ -2,11 +2,15 @@
 #include "auctions/network.h"
 #include "nn/layers.h"
 
-// ALGnet's two players (thesis, ch. 5, "Architecture and training procedure").
+// ALGnet's auctioneer (thesis, ch. 5, "Architecture and training procedure").
 namespace agora::auctions {
 
 // Bids as each bidder sees them, its own first: (rows, ..., n, m) -> (rows, ..., n, n * m).
 compute::Tensor seen_by_each(compute::Tensor bids);
+
+// A network that sees all bids at once.
+nn::Mlp fully_connected(compute::Graph& graph, const char* name, const Architecture& architecture,
+                        int64_t outputs);
 
 class Auctioneer {
  public:
@@ -20,18 +24,6 @@ class Auctioneer {
   compute::Tensor allocate(compute::Tensor scaled_bids) const;
   Architecture architecture_;
   nn::Mlp sold_, split_, payment_;
-};
-
-// The best lie of each bidder, as a network guesses it from everybody's values.
-class Misreporter {
- public:
-  Misreporter(compute::Graph& graph, const Architecture& architecture, const Setting& setting);
-  compute::Tensor operator()(compute::Tensor values) const;  // (rows, n, m)
-
- private:
-  Architecture architecture_;
-  bool bounded_;
-  nn::Mlp net_;
 };
 
 }  // namespace agora::auctions

@@ -108,14 +108,23 @@ const MechanismKind& mechanism_kind(std::string_view name) {
                    fmt::join(names, ", "));
 }
 
+void expect_computed(const MechanismKind& kind) {
+  if (!kind.design) throw user_error("{} is trained, not computed: use auction train", kind.name);
+}
+
+void check_setting(const MechanismKind& kind, const Setting& setting) {
+  const std::string why = kind.refusal(setting);
+  if (why.empty()) return;
+  throw user_error("{} cannot take setting \"{}\": {}", kind.name, setting.text(), why);
+}
+
 std::unique_ptr<Mechanism> exact(std::string_view name, const Setting& setting,
                                  const ExactOptions& options) {
   const MechanismKind& kind = mechanism_kind(name);
-  if (!kind.design) throw user_error("{} is trained, not computed: use auction train", name);
-  if (const std::string why = kind.refusal(setting); !why.empty()) {
-    throw user_error("{} cannot take setting \"{}\": {}", name, setting.text(), why);
-  }
-  Parameters parameters = kind.design(setting, options);
+  expect_computed(kind);
+  check_setting(kind, setting);
+  Parameters parameters =
+      kind.design(setting, {Told(kind.name, kind.parameters, options.arguments), options.seed});
   try {
     return make_mechanism(kind, std::move(parameters));
   } catch (const UserError& error) {

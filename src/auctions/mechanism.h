@@ -7,22 +7,31 @@
 #include <utility>
 #include <vector>
 
+#include "base/parameter.h"
+
 namespace agora::auctions {
 
 struct NetworkKind;  // auctions/network.h
+
+// How a mechanism is to be computed.
+struct Design {
+  Told told;  // its own parameters
+  uint64_t seed;
+};
 
 // One kind of mechanism is one file of mechanisms/, whose `MechanismKind entry_STEM()` fills this.
 // A mechanism is a function of its Parameters: what is saved is what was made.
 struct MechanismKind {
   std::string name;
-  std::string summary;              // one line, for listings
-  std::string trial_setting;        // a small setting for the conformance suite
-  bool truthful = true;             // no bidder gains by a false bid, on the domain of its setting
-  std::string average_option = {};  // with this option truth pays only on average over the others
+  std::string summary;            // one line, for listings
+  std::string trial_setting;      // a small setting for the conformance suite
+  bool truthful = true;           // no bidder gains by a false bid, on the domain of its setting
+  std::string average_flag = {};  // with this flag truth pays only on average over the others
+  std::vector<Parameter> parameters = {};  // of its design, beside the seed
   // Why it cannot be made for a setting, naming what can; "" if it can.
   std::function<std::string(const Setting&)> refusal;
   // Computes the parameters; empty for mechanisms that are trained.
-  std::function<Parameters(const Setting&, const ExactOptions&)> design;
+  std::function<Parameters(const Setting&, const Design&)> design;
   std::function<std::unique_ptr<Mechanism>(Parameters)> make;
   std::shared_ptr<const NetworkKind> network = nullptr;  // of those that are trained
 };
@@ -31,12 +40,18 @@ struct MechanismKind {
 const std::vector<MechanismKind>& mechanisms();
 // The kind of that name; the user's mistake, with a suggestion, if there is none.
 const MechanismKind& mechanism_kind(std::string_view name);
+// One that is trained is the user's mistake.
+void expect_computed(const MechanismKind& kind);
+// A setting that the kind refuses is the user's mistake.
+void check_setting(const MechanismKind& kind, const Setting& setting);
 
 // Parameters with the names and sizes filled in.
 Parameters parameters_for(std::string_view mechanism, const Setting& setting);
 // The tensor of that name with these sizes (-1: any); another one is the user's mistake.
 const Parameters::Tensor& tensor(const Parameters& parameters, const std::string& name,
                                  const std::vector<int64_t>& shape);
+// Those of a saved mechanism, of whatever kind.
+Parameters load_parameters(const std::string& file);
 
 // What the kind makes of them. A number that is not finite, or of a network too large for single
 // precision, is the user's mistake: it would run through every outcome without a word.

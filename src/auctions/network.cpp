@@ -224,6 +224,29 @@ class NetworkMechanism : public Mechanism {
   mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
 };
 
+// What the layers NAME.K.weight have between the inputs and the last one's outputs.
+std::vector<int64_t> hidden_widths(const Parameters& parameters, const std::string& network,
+                                   int64_t inputs) {
+  std::vector<int64_t> widths;
+  for (int64_t in = inputs;; in = widths.back()) {
+    const std::string name = fmt::format("{}.{}.weight", network, widths.size());
+    const auto layer = parameters.tensors.find(name);
+    if (layer == parameters.tensors.end()) break;
+    const std::vector<int64_t>& shape = layer->second.shape;
+    if (shape.size() != 2 || shape[0] != in || shape[1] < 1) {
+      throw user_error("tensor '{}' has shape ({}), expected {} rows", name, fmt::join(shape, ", "),
+                       in);
+    }
+    widths.push_back(shape[1]);
+  }
+  if (widths.size() < 2) {
+    throw user_error("a {} needs tensors '{}.K.weight' of at least two layers",
+                     parameters.mechanism, network);
+  }
+  widths.pop_back();
+  return widths;
+}
+
 bool all_are(const std::vector<double>& all, double value) {
   return std::all_of(all.begin(), all.end(), [&](double each) { return each == value; });
 }
@@ -234,7 +257,34 @@ Tensor side(const Architecture& architecture, const std::vector<double>& values,
   return x.graph->constant(values, {architecture.bidders, architecture.items});
 }
 
+// Depth and width, as the tensors of the layers tell them.
+void find_layers(const NetworkKind& kind, const Parameters& parameters, Architecture& result) {
+  const auto layer = [&](int k) {
+    return parameters.tensors.find(fmt::format(fmt::runtime(kind.layers), k));
+  };
+  int layers = 0;
+  while (layer(layers) != parameters.tensors.end()) ++layers;
+  const int64_t inputs = kind.any_size ? 1 : int64_t{result.bidders} * result.items;
+  const bool first = layers >= 2 && layer(0)->second.shape.size() == 2 &&
+                     layer(0)->second.shape[0] == inputs && layer(0)->second.shape[1] > 0;
+  if (!first) {
+    throw user_error("a {} of {}x{} needs a tensor '{}' of {} rows and at least one more layer",
+                     parameters.mechanism, result.bidders, result.items,
+                     fmt::format(fmt::runtime(kind.layers), 0), inputs);
+  }
+  result.hidden = layers - 1;
+  result.width = static_cast<int>(layer(0)->second.shape[1]);
+  for (const std::string& network : kind.free) {
+    result.widths[network] = hidden_widths(parameters, network, inputs);
+  }
+}
+
 }  // namespace
+
+std::vector<int64_t> Architecture::widths_of(const std::string& network) const {
+  const auto own = widths.find(network);
+  return own != widths.end() ? own->second : std::vector<int64_t>(hidden, width);
+}
 
 Tensor payments(const Decision& decision, Tensor bids) {
   return decision.fraction * sum(decision.allocation * bids, {-1});
@@ -260,7 +310,7 @@ Architecture architecture_for(const NetworkKind& kind, const Setting& setting, i
       Interval domain = setting.domain(i, j);
       if (std::isinf(domain.high)) {
         result.saturating = true;
-        domain.high = setting.laws().rows[i]->marginals()[j]->quantile(kUsualQuantile);
+        domain.high = laws_of(setting).rows[i]->marginals()[j]->quantile(kUsualQuantile);
       }
       result.low.push_back(domain.low);
       result.range.push_back(domain.high > domain.low ? domain.high - domain.low : 1.0);
@@ -280,21 +330,7 @@ Architecture architecture_for(const NetworkKind& kind, const Setting& setting, i
 
 Architecture architecture_of(const NetworkKind& kind, const Parameters& parameters) {
   Architecture result{parameters.bidders, parameters.items, 0, 0, {0.0}, {1.0}, false};
-  const auto layer = [&](int k) {
-    return parameters.tensors.find(fmt::format(fmt::runtime(kind.layers), k));
-  };
-  int layers = 0;
-  while (layer(layers) != parameters.tensors.end()) ++layers;
-  const int64_t inputs = kind.any_size ? 1 : int64_t{result.bidders} * result.items;
-  const bool first = layers >= 2 && layer(0)->second.shape.size() == 2 &&
-                     layer(0)->second.shape[0] == inputs && layer(0)->second.shape[1] > 0;
-  if (!first) {
-    throw user_error("a {} of {}x{} needs a tensor '{}' of {} rows and at least one more layer",
-                     parameters.mechanism, result.bidders, result.items,
-                     fmt::format(fmt::runtime(kind.layers), 0), inputs);
-  }
-  result.hidden = layers - 1;
-  result.width = static_cast<int>(layer(0)->second.shape[1]);
+  if (!kind.layers.empty()) find_layers(kind, parameters, result);
   if (parameters.tensors.contains("scale.low")) {
     result.low = tensor(parameters, "scale.low", {-1}).values;
     result.range = tensor(parameters, "scale.range", {-1}).values;

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,15 +24,22 @@ struct Architecture {
   int hidden = 2, width = 100;     // hidden layers and their width or channels
   std::vector<double> low, range;  // (n, m) or (1): the network sees x = (bid - low) / range,
   bool saturating = false;         // or x / (1 + x) where values have no end
+  std::map<std::string, std::vector<int64_t>> widths{};  // of a network that has its own
+  // The hidden layers of one of its networks.
+  std::vector<int64_t> widths_of(const std::string& network) const;
 };
 compute::Tensor scaled(const Architecture& architecture, compute::Tensor bids);
 compute::Tensor unscaled(const Architecture& architecture, compute::Tensor x);  // low + range x
 
+struct TrainingKind;  // auctions/training/trainer.h: audits see networks and not how they learn
+
 // How a kind of mechanism is recorded in a graph.
 struct NetworkKind {
   std::function<Network(compute::Graph&, const Architecture&)> record;  // declares its parameters
-  std::string layers;     // "allocation.{}.weight": the tensors that tell depth and width
-  bool any_size = false;  // its parameters do not depend on the numbers of bidders and items
+  std::string layers = {};  // "allocation.{}.weight": the tensors that tell depth and width, if any
+  bool any_size = false;    // its parameters do not depend on the numbers of bidders and items
+  std::vector<std::string> free{};  // networks NAME.K.weight whose depth and widths are their own
+  std::shared_ptr<const TrainingKind> training = nullptr;
 };
 
 // The architecture for a setting: bids are scaled to about [0, 1] by the domains of the values,

@@ -1,10 +1,13 @@
 // A RegretNet made elsewhere, as a bare safetensors file: layers `allocation.K.weight`,
 // `allocation.K.bias`, `payment.K.weight`, `payment.K.bias` with rising numbers K, weights (out,
-// in) as PyTorch keeps them or (in, out). The numbers of outputs tell those of bidders and items.
+// in) as PyTorch keeps them or (in, out). The networks may be called `allocation_head` and
+// `payment_head` and follow on shared layers `nn_model`, as in much public code. The numbers of
+// inputs and outputs tell those of bidders and items.
 #include "auctions/plain_regretnet.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -42,7 +45,16 @@ std::vector<Layer> layers_of(const TensorFile& file, const std::string& net) {
     }
     layers.push_back(std::move(layer));
   }
-  if (layers.size() < 2) {
+  return layers;
+}
+
+// A network with the layers it shares with the other before its own.
+std::vector<Layer> network_of(const TensorFile& file, const std::string& net) {
+  std::vector<Layer> layers = layers_of(file, "nn_model"), own = layers_of(file, net);
+  if (own.empty()) own = layers_of(file, net + "_head");
+  const bool any = !own.empty();
+  std::move(own.begin(), own.end(), std::back_inserter(layers));
+  if (!any || layers.size() < 2) {
     throw user_error(
         "{}: expected metadata 'mechanism', or a RegretNet's tensors '{}.K.weight' and "
         "'{}.K.bias'",
@@ -58,6 +70,25 @@ bool chains(const std::vector<Layer>& layers, bool transposed) {
     if (out != layers[k].outputs() || (k > 0 && in != layers[k - 1].outputs())) return false;
   }
   return true;
+}
+
+// Logits (n + 1, m) with an unused column beside them, (n + 1, m + 1), as ours are.
+void add_unused_column(Layer& last, int64_t n, int64_t m, bool transposed) {
+  const int64_t in = last.shape[transposed ? 1 : 0], old = (n + 1) * m, wide = (n + 1) * (m + 1);
+  std::vector<double> weight(in * wide), bias(wide);
+  for (int64_t i = 0; i <= n; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      const int64_t from = i * m + j, to = i * (m + 1) + j;
+      bias[to] = last.bias[from];
+      for (int64_t a = 0; a < in; ++a) {
+        weight[transposed ? to * in + a : a * wide + to] =
+            last.weight[transposed ? from * in + a : a * old + from];
+      }
+    }
+  }
+  last.shape[transposed ? 0 : 1] = wide;
+  last.weight = std::move(weight);
+  last.bias = std::move(bias);
 }
 
 void store(Parameters& parameters, const std::string& net, const std::vector<Layer>& layers,
@@ -77,8 +108,8 @@ void store(Parameters& parameters, const std::string& net, const std::vector<Lay
 }  // namespace
 
 Parameters plain_regretnet(const TensorFile& file) {
-  const std::vector<Layer> allocation = layers_of(file, "allocation");
-  const std::vector<Layer> payment = layers_of(file, "payment");
+  std::vector<Layer> allocation = network_of(file, "allocation");
+  const std::vector<Layer> payment = network_of(file, "payment");
   const bool transposed = chains(allocation, true) && chains(payment, true);
   if (!transposed && !(chains(allocation, false) && chains(payment, false))) {
     throw user_error("{}: the layers' shapes do not follow on each other", file.path);
@@ -86,17 +117,16 @@ Parameters plain_regretnet(const TensorFile& file) {
   const int64_t n = payment.back().outputs();
   const int64_t logits = allocation.back().outputs();
   const int64_t inputs = allocation[0].shape[transposed ? 1 : 0];
-  const int64_t m = n > 0 ? logits / (n + 1) - 1 : 0;
-  if (m < 1 || logits != (n + 1) * (m + 1) || inputs != n * m ||
+  const int64_t m = n > 0 ? inputs / n : 0;
+  const bool one_less = m > 0 && logits == (n + 1) * m;
+  if (m < 1 || inputs != n * m || !(one_less || logits == (n + 1) * (m + 1)) ||
       payment[0].shape[transposed ? 1 : 0] != inputs) {
     throw user_error(
-        "{}: expected a RegretNet with n*m inputs, (n+1)*(m+1) logits and n payments, found {}, {} "
-        "and {}",
+        "{}: expected a RegretNet with n*m inputs, (n+1)*m or (n+1)*(m+1) logits and n payments, "
+        "found {}, {} and {}",
         file.path, inputs, logits, n);
   }
-  if (allocation.size() != payment.size() || allocation[0].outputs() != payment[0].outputs()) {
-    throw user_error("{}: expected both networks of one depth and width", file.path);
-  }
+  if (one_less) add_unused_column(allocation.back(), n, m, transposed);
   Parameters parameters;
   parameters.mechanism = "regretnet";
   parameters.bidders = static_cast<int>(n);

@@ -56,7 +56,7 @@ Reduction reduce_to_menu(const Mechanism& mechanism, const Setting& setting,
                      setting.text(), setting.items());
   }
   const int m = setting.items();
-  check_memory("--profiles", options.profiles, setting);
+  check_memory("profiles", options.profiles, setting);
   std::vector<double> menu_values, values;
   const std::vector<Choice> listed =
       outcomes(mechanism, setting, options.seed, kReductionStream, options.choices, menu_values);

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "auctions/mechanism.h"
 #include "auctions/profiles.h"
@@ -23,11 +24,12 @@ constexpr int64_t kSlice = 1024;   // profiles of one part of the parallel work
 // Some profiles on their way from the source to the files.
 struct Batch {
   int64_t first = 0;
-  std::vector<std::string> names;             // (profiles)
+  int64_t profiles = 0;
+  std::vector<std::string> labels;            // (profiles, labels)
   std::vector<double> bids, allocation, won;  // (profiles, n, m); won: drawn, 0 and 1
   std::vector<double> payments, charged;      // (profiles, n); charged: drawn
   std::vector<std::array<CsvRow, 2>> rows;    // (slices, files)
-  int64_t size() const { return static_cast<int64_t>(names.size()); }
+  int64_t size() const { return profiles; }
   int64_t slices() const { return (size() + kSlice - 1) / kSlice; }
 };
 
@@ -58,23 +60,51 @@ void draw(Batch& batch, int64_t begin, int64_t end, int n, int m, uint64_t seed)
   }
 }
 
+// How bidders and items are called in the outcome.
+struct Names {
+  explicit Names(const BidSource& source)
+      : named(!source.bidder_names.empty() || !source.item_names.empty()),
+        bidders(counted(source.bidder_names, source.bidders)),
+        items(counted(source.item_names, source.items)) {}
+
+  static std::vector<std::string> counted(std::vector<std::string> names, int size) {
+    for (int k = static_cast<int>(names.size()); k < size; ++k) {
+      names.push_back(std::to_string(k + 1));
+    }
+    return names;
+  }
+  // Columns of the wide form: b1i2 and payment1, or alice.house and payment.alice.
+  std::string cell(size_t i, size_t j) const {
+    return fmt::format(fmt::runtime(named ? "{}.{}" : "b{}i{}"), bidders[i], items[j]);
+  }
+  std::string of_bidder(const char* what, size_t i) const {
+    return fmt::format("{}{}{}", what, named ? "." : "", bidders[i]);
+  }
+
+  bool named;
+  std::vector<std::string> bidders, items;
+};
+
 class OutcomeFiles {
  public:
-  OutcomeFiles(const RunOptions& options, int n, int m)
-      : wide_(options.wide), drawn_(options.draw.has_value()), n_(n), m_(m) {
-    std::vector<std::string> columns{"profile"};
+  OutcomeFiles(const RunOptions& options, const BidSource& source)
+      : wide_(options.wide),
+        drawn_(options.draw.has_value()),
+        n_(source.bidders),
+        m_(source.items),
+        labels_(source.labels.size()),
+        names_(source),
+        bids_(source.file) {
+    std::vector<std::string> columns = source.labels;
     if (wide_) {
-      const auto add = [&](const std::string& prefix) {
-        for (int i = 1; i <= n; ++i) {
-          for (int j = 1; j <= m; ++j) columns.push_back(fmt::format("{}b{}i{}", prefix, i, j));
+      const auto add = [&](const std::string& prefix, const char* paid) {
+        for (int i = 0; i < n_; ++i) {
+          for (int j = 0; j < m_; ++j) columns.push_back(prefix + names_.cell(i, j));
         }
+        for (int i = 0; i < n_; ++i) columns.push_back(names_.of_bidder(paid, i));
       };
-      add("");
-      for (int i = 1; i <= n; ++i) columns.push_back(fmt::format("payment{}", i));
-      if (drawn_) {
-        add("won_");
-        for (int i = 1; i <= n; ++i) columns.push_back(fmt::format("charged{}", i));
-      }
+      add("", "payment");
+      if (drawn_) add("won_", "charged");
       open(options.out, columns);
       return;
     }
@@ -84,7 +114,8 @@ class OutcomeFiles {
     const std::filesystem::path path(options.out);
     const std::filesystem::path beside =
         path.parent_path() / (path.stem().string() + "-payments" + path.extension().string());
-    columns = {"profile", "bidder", "payment"};
+    columns = source.labels;
+    columns.insert(columns.end(), {"bidder", "payment"});
     if (drawn_) columns.push_back("charged");
     open(beside.string(), columns);
   }
@@ -108,13 +139,25 @@ class OutcomeFiles {
 
  private:
   void open(const std::string& file, const std::vector<std::string>& columns) {
+    std::set<std::string_view> known;
+    for (const std::string& column : columns) {
+      if (!known.insert(column).second) {
+        throw user_error("{}: the outcome would have two columns '{}': rename the one of the bids",
+                         bids_, printable(column));
+      }
+    }
     writers_.push_back(std::make_unique<CsvWriter>(file, columns));
     files_.push_back(file);
   }
 
+  CsvRow& add_labels(const Batch& batch, int64_t k, CsvRow& row) const {
+    for (size_t e = 0; e < labels_; ++e) row.add(batch.labels[k * labels_ + e]);
+    return row;
+  }
+
   void add_wide(const Batch& batch, int64_t k, CsvRow& row) const {
     const int64_t size = int64_t{n_} * m_;
-    row.add(batch.names[k]);
+    add_labels(batch, k, row);
     for (int64_t e = k * size; e < (k + 1) * size; ++e) row.add(batch.allocation[e]);
     for (int64_t e = k * n_; e < (k + 1) * n_; ++e) row.add(batch.payments[e]);
     if (drawn_) {
@@ -128,11 +171,14 @@ class OutcomeFiles {
     for (int i = 0; i < n_; ++i) {
       const int64_t at = k * n_ + i;
       for (int j = 0; j < m_; ++j) {
-        rows[0].add(batch.names[k]).add(i + 1).add(j + 1).add(batch.allocation[at * m_ + j]);
+        add_labels(batch, k, rows[0])
+            .add(names_.bidders[i])
+            .add(names_.items[j])
+            .add(batch.allocation[at * m_ + j]);
         if (drawn_) rows[0].add(batch.won[at * m_ + j]);
         rows[0].end();
       }
-      rows[1].add(batch.names[k]).add(i + 1).add(batch.payments[at]);
+      add_labels(batch, k, rows[1]).add(names_.bidders[i]).add(batch.payments[at]);
       if (drawn_) rows[1].add(batch.charged[at]);
       rows[1].end();
     }
@@ -140,6 +186,9 @@ class OutcomeFiles {
 
   bool wide_, drawn_;
   int n_, m_;
+  size_t labels_;
+  Names names_;
+  std::string bids_;  // where they came from, for messages
   std::vector<std::unique_ptr<CsvWriter>> writers_;
   std::vector<std::string> files_;
 };
@@ -148,7 +197,7 @@ class OutcomeFiles {
 class Reading {
  public:
   Reading(const BidSource& source, const std::optional<Setting>& domain)
-      : source_(source), setting_(domain) {
+      : source_(source), names_(source), setting_(domain) {
     for (int i = 0; domain && i < source.bidders; ++i) {
       for (int j = 0; j < source.items; ++j) domain_.push_back(domain->domain(i, j));
     }
@@ -156,13 +205,15 @@ class Reading {
 
   void fill(Batch& batch) {
     batch.first = profiles_;
-    batch.names.clear();
+    batch.profiles = 0;
+    batch.labels.clear();
     batch.bids.clear();
     while (batch.size() < kBatch && source_.next(profile_)) {
       for (size_t e = 0; e < domain_.size(); ++e) {
         if (profile_.bids[e] < domain_[e].low || profile_.bids[e] > domain_[e].high) refuse(e);
       }
-      batch.names.push_back(profile_.name);
+      ++batch.profiles;
+      batch.labels.insert(batch.labels.end(), profile_.label.begin(), profile_.label.end());
       batch.bids.insert(batch.bids.end(), profile_.bids.begin(), profile_.bids.end());
     }
     profiles_ += batch.size();
@@ -173,12 +224,14 @@ class Reading {
   [[noreturn]] void refuse(size_t e) const {
     throw user_error(
         "{}: profile '{}': bid {} of bidder {} for item {} lies outside [{},{}] of setting \"{}\"",
-        source_.file.empty() ? "--draw" : fmt::format("{}:{}", source_.file, profile_.line),
-        printable(profile_.name), profile_.bids[e], e / source_.items + 1, e % source_.items + 1,
+        source_.file.empty() ? "the draws" : fmt::format("{}:{}", source_.file, profile_.line),
+        printable(fmt::format("{}", fmt::join(profile_.label, ", "))), profile_.bids[e],
+        printable(names_.bidders[e / source_.items]), printable(names_.items[e % source_.items]),
         domain_[e].low, domain_[e].high, setting_->text());
   }
 
   const BidSource& source_;
+  Names names_;
   const std::optional<Setting>& setting_;
   std::vector<Interval> domain_;  // (bidders, items); empty: any bid
   BidProfile profile_;
@@ -196,12 +249,14 @@ BidSource bids_from_file(const std::string& file, const Mechanism& mechanism) {
                      file, mechanism.bidders(), mechanism.items(), mechanism.name(),
                      reader->bidders(), reader->items());
   }
-  return {reader->bidders(), reader->items(), file, [reader](BidProfile& profile) {
-            if (!reader->next(profile.bids)) return false;
-            profile.name = reader->profile();
-            profile.line = reader->line();
-            return true;
-          }};
+  const auto next = [reader](BidProfile& profile) {
+    if (!reader->next(profile.bids)) return false;
+    profile.label = reader->label();
+    profile.line = reader->line();
+    return true;
+  };
+  return {reader->bidders(),      reader->items(),     file, next, reader->labels(),
+          reader->bidder_names(), reader->item_names()};
 }
 
 BidSource bids_from_setting(const Setting& setting, uint64_t seed, int64_t profiles) {
@@ -210,7 +265,7 @@ BidSource bids_from_setting(const Setting& setting, uint64_t seed, int64_t profi
             if (*next >= profiles) return false;
             profile.bids.resize(static_cast<size_t>(setting.bidders()) * setting.items());
             setting.sample(seed, kEvaluationStream, (*next)++, 1, profile.bids.data());
-            profile.name = std::to_string(*next);
+            profile.label = {std::to_string(*next)};
             return true;
           }};
 }
@@ -234,7 +289,7 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
   if (current.size() == 0) {
     throw user_error("{}: expected at least one profile, found none", source.file);
   }
-  OutcomeFiles files(options, n, m);
+  OutcomeFiles files(options, source);
   RunSummary summary;
   const auto run_slice = [&](int64_t slice) {
     const int64_t begin = slice * kSlice, end = std::min(begin + kSlice, current.size());

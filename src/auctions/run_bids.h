@@ -11,14 +11,16 @@ namespace agora::auctions {
 
 // One profile of bids and where it came from.
 struct BidProfile {
-  std::string name;          // in the outcome's column `profile`
-  int64_t line = 0;          // where it starts in the file, for messages
-  std::vector<double> bids;  // (bidders, items)
+  std::vector<std::string> label;  // (labels), as they are in the outcome
+  int64_t line = 0;                // where it starts in the file, for messages
+  std::vector<double> bids;        // (bidders, items)
 };
 struct BidSource {
   int bidders, items;
-  std::string file;                       // "" if the bids are drawn
-  std::function<bool(BidProfile&)> next;  // fills the next profile; false at the end
+  std::string file;                            // "" if the bids are drawn
+  std::function<bool(BidProfile&)> next;       // fills the next profile; false at the end
+  std::vector<std::string> labels{"profile"};  // columns that say which profile it is
+  std::vector<std::string> bidder_names{}, item_names{};  // empty: they are counted from 1
 };
 
 BidSource bids_from_file(const std::string& file, const Mechanism& mechanism);
@@ -40,7 +42,8 @@ struct RunSummary {
 
 // Runs a mechanism on any number of profiles in constant memory. Every file appears whole or not at
 // all. A drawn allocation gives each item to one bidder by the probabilities; its payment is the
-// expected one times realised over expected value, so that who gets nothing pays nothing.
+// expected one times realised over expected value, so that who gets nothing pays nothing. Labels
+// and names of the bids are those of the outcomes.
 RunSummary run_bids(const Mechanism& mechanism, const BidSource& source, const RunOptions& options);
 
 }  // namespace agora::auctions

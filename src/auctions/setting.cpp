@@ -59,7 +59,7 @@ Setting make_setting(std::string text, int items, std::vector<Row> rows) {
   laws->bidders = static_cast<int>(rows.size());
   laws->items = items;
   laws->rows = std::move(rows);
-  return Setting(std::move(laws));
+  return setting_of(std::move(laws));
 }
 
 Setting make_setting(std::string text, ValueTable table) {
@@ -81,14 +81,17 @@ Setting make_setting(std::string text, ValueTable table) {
   }
   laws->text = std::move(text);
   laws->table = std::make_shared<ValueTable>(std::move(table));
-  return Setting(std::move(laws));
+  return setting_of(std::move(laws));
 }
 
 std::vector<std::vector<Law>> marginal_laws(const Setting& setting) {
   std::vector<std::vector<Law>> laws;
-  for (const Row& row : setting.laws().rows) laws.push_back(row->marginals());
+  for (const Row& row : laws_of(setting).rows) laws.push_back(row->marginals());
   return laws;
 }
+
+const SettingLaws& laws_of(const Setting& setting) { return *setting.laws_; }
+Setting setting_of(std::shared_ptr<const SettingLaws> laws) { return Setting(std::move(laws)); }
 
 const std::string& Setting::text() const { return laws_->text; }
 int Setting::bidders() const { return laws_->bidders; }
@@ -163,7 +166,7 @@ Setting Setting::at(double time) const {
   }
   auto laws = std::make_shared<SettingLaws>(*laws_);
   laws->rows = std::move(rows);
-  return Setting(std::move(laws));
+  return setting_of(std::move(laws));
 }
 
 bool values_end(const Setting& setting) {

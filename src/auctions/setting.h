@@ -50,6 +50,8 @@ struct SettingLaws {
   std::shared_ptr<const ValueTable> table;  // null: draw from the rows
 };
 
+const SettingLaws& laws_of(const Setting& setting);
+Setting setting_of(std::shared_ptr<const SettingLaws> laws);
 Setting make_setting(std::string text, int items, std::vector<Row> rows);
 Setting make_setting(std::string text, ValueTable table);
 

@@ -225,9 +225,9 @@ Setting setting(std::string_view text) {
     text.remove_suffix(1);
   if (text.empty()) throw user_error("setting \"\": expected NxM LAW or a name, found nothing");
   if (const auto expanded = expand_name(text)) {
-    auto laws = std::make_shared<SettingLaws>(Parser(*expanded).parse().laws());
+    auto laws = std::make_shared<SettingLaws>(laws_of(Parser(*expanded).parse()));
     laws->text = std::string(text);
-    return Setting(std::move(laws));
+    return setting_of(std::move(laws));
   }
   return Parser(text).parse();
 }

@@ -1,5 +1,6 @@
 // Mechanisms as files. A safetensors file holds the tensors in double and, in its metadata,
 // mechanism, setting, bidders and items; a JSON file the same with nested members.
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -27,6 +28,28 @@ int size_from(const std::string& text, const std::string& file, const char* what
                      kLargestSide, text);
   }
   return value;
+}
+
+// Files of other programs are told how they become ours.
+void refuse_foreign(const std::string& file) {
+  const std::string ending = std::filesystem::path(file).extension().string();
+  const auto is = [&](std::initializer_list<const char*> endings) {
+    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  };
+  const std::string ours = std::filesystem::path(file).stem().string() + ".safetensors";
+  if (is({".pt", ".pth"})) {
+    throw user_error(
+        "{}: a PyTorch file; convert its state_dict: python3 -c \"import torch, safetensors.torch "
+        "as s; s.save_file(torch.load('{}', weights_only=True), '{}')\"",
+        file, file, ours);
+  }
+  if (is({".h5", ".hdf5", ".keras", ".ckpt", ".index"})) {
+    throw user_error(
+        "{}: a Keras or TensorFlow file; convert its arrays, named allocation.K.weight, "
+        "allocation.K.bias, payment.K.weight and payment.K.bias, in Python: "
+        "safetensors.numpy.save_file(arrays, '{}')",
+        file, ours);
+  }
 }
 
 Parameters read_tensors(const std::string& file) {
@@ -122,8 +145,13 @@ void save(const Mechanism& mechanism, const std::string& file) {
                 : write_tensors(mechanism.parameters(), file);
 }
 
+Parameters load_parameters(const std::string& file) {
+  refuse_foreign(file);
+  return is_json(file) ? read_object(file) : read_tensors(file);
+}
+
 std::unique_ptr<Mechanism> load(const std::string& file) {
-  Parameters parameters = is_json(file) ? read_object(file) : read_tensors(file);
+  Parameters parameters = load_parameters(file);
   const std::string name = parameters.mechanism;
   for (const MechanismKind& kind : mechanisms()) {
     if (kind.name != name) continue;
@@ -133,7 +161,7 @@ std::unique_ptr<Mechanism> load(const std::string& file) {
       throw user_error("{}: {}", file, error.what());
     }
   }
-  throw user_error("{}: expected a mechanism of `agora auction list`, found '{}'", file, name);
+  throw user_error("{}: expected the name of a mechanism, found '{}'", file, name);
 }
 
 }  // namespace agora::auctions

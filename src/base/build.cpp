@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/processor.h"
 
 #define AGORA_COMMIT_SECTION ".agora_commit"
 
@@ -74,6 +75,7 @@ const std::string& build_id() {
   static const std::string id = [] {
     const std::filesystem::path program = "/proc/self/exe", library = own_library();
     Hash both;
+    both.part(vector_set_name(vector_set()));
     both.part(build_id_of(read_file(program), program));
     std::error_code ignored;
     if (!std::filesystem::equivalent(program, library, ignored)) {

@@ -8,7 +8,8 @@ namespace agora {
 std::string_view build_commit();
 
 // What the program is made of: a hash of all that is loaded of the program and of this library,
-// but for the commit. The same code built again, or at a commit that changes no code, has the same.
+// but for the commit, and of the vectors it chose. The same code built again, or at a commit that
+// changes no code, has the same.
 const std::string& build_id();
 
 // The same of one ELF file, given by its bytes.

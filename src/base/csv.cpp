@@ -25,20 +25,34 @@ size_t buffer_for(const InputFile& file) {
 }
 
 // Bytes that end the plain run of a cell: separators, quotes, and what text never contains.
-constexpr std::array<bool, 256> kSpecial = [] {
+constexpr std::array<bool, 256> special_bytes(char separator) {
   std::array<bool, 256> special{};
   for (int byte = 0; byte < 0x20; ++byte) special[static_cast<size_t>(byte)] = byte != '\t';
-  special[','] = special['"'] = special[0x7f] = true;
+  special[static_cast<unsigned char>(separator)] = special['"'] = special[0x7f] = true;
   return special;
-}();
-
-bool is_special(char c) { return kSpecial[static_cast<unsigned char>(c)]; }
+}
+constexpr std::array<bool, 256> kWithCommas = special_bytes(','),
+                                kWithSemicolons = special_bytes(';');
 
 // from_chars takes no plus sign.
 std::string_view digits_of(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
   return cell;
+}
+
+// The bytes of the header's line that stand outside quotes.
+std::string unquoted_header(const char* at, const char* end) {
+  std::string header;
+  while (at != end && (*at == '\n' || *at == '\r')) ++at;
+  for (bool quoted = false; at != end && (quoted || *at != '\n'); ++at) {
+    if (*at == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      header += *at;
+    }
+  }
+  return header;
 }
 
 }  // namespace
@@ -48,6 +62,7 @@ CsvReader::CsvReader(const std::filesystem::path& path) : file_(path), name_(pat
   at_ = end_ = buffer_.data();
   refill();
   if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xEF\xBB\xBF")) at_ += 3;
+  find_separator();
   read_header();
 }
 
@@ -58,6 +73,16 @@ CsvReader::CsvReader(const std::filesystem::path& path, size_t begin, size_t end
   file_.restrict_to(std::max(begin, after_header), end);
   at_ = end_ = buffer_.data();
   last_ = false;
+}
+
+void CsvReader::find_separator() {
+  const std::string header = unquoted_header(at_, end_);
+  const auto has = [&](char c) { return header.find(c) != std::string::npos; };
+  if (!has(',') && has(';')) separator_ = ';';
+  if (!has(',') && !has(';') && has('\t')) {
+    throw fault(1, "the columns are separated by tabs, expected commas or semicolons");
+  }
+  special_ = separator_ == ';' ? kWithSemicolons.data() : kWithCommas.data();
 }
 
 void CsvReader::read_header() {
@@ -111,8 +136,11 @@ void CsvReader::allow_only(const std::vector<std::string>& names) const {
 bool CsvReader::next() {
   if (!next_record()) return false;
   if (cells_.size() != columns_.size()) {
-    throw fault(line_, fmt::format("expected {} cells as in the header, found {}", columns_.size(),
-                                   cells_.size()));
+    const bool halves = separator_ == ',' && cells_.size() == 2 * columns_.size();
+    throw fault(line_,
+                fmt::format("expected {} cells as in the header, found {}{}", columns_.size(),
+                            cells_.size(),
+                            halves ? "; with decimal commas separate cells by semicolons" : ""));
   }
   return true;
 }
@@ -146,7 +174,7 @@ CsvReader::Scan CsvReader::scan_row() {
     if ((quoted ? scan_quoted(at, lines) : scan_plain(at, lines)) == Scan::kMore)
       return Scan::kMore;
     escaped |= cells_.back().escaped;
-    if (at == end_ || *at != ',') break;
+    if (at == end_ || *at != separator_) break;
     if (cells_.size() == kMostColumns) {
       throw fault(line_ + lines, fmt::format("more than {} columns", kMostColumns));
     }
@@ -162,13 +190,14 @@ CsvReader::Scan CsvReader::scan_row() {
   return Scan::kRow;
 }
 
-// Leaves `at` on the comma, the line end or the end of the file behind the cell.
+// Leaves `at` on the separator, the line end or the end of the file behind the cell.
 CsvReader::Scan CsvReader::scan_plain(char*& at, uint32_t lines) {
   char* const begin = at;
-  while (!is_special(*at)) ++at;
+  const bool* const special = special_;
+  while (!special[static_cast<unsigned char>(*at)]) ++at;
   cells_.push_back({begin, static_cast<uint32_t>(at - begin), lines, false});
   if (at == end_) return last_ ? Scan::kRow : Scan::kMore;
-  if (*at == ',' || *at == '\n') return Scan::kRow;
+  if (*at == separator_ || *at == '\n') return Scan::kRow;
   if (*at == '"') {
     throw fault(line_ + lines, fmt::format("cell {} has a quote inside but does not start with one",
                                            cells_.size()));
@@ -196,13 +225,13 @@ CsvReader::Scan CsvReader::scan_quoted(char*& at, uint32_t& lines) {
       ++at;
     } else if (*at == '\n') {
       ++lines;
-    } else if (is_special(*at) && *at != ',' && *at != '\r') {
+    } else if (special_[static_cast<unsigned char>(*at)] && *at != separator_ && *at != '\r') {
       throw garbage(line_ + lines, *at);
     }
   }
   const auto size = static_cast<uint32_t>(at - begin);
   ++at;
-  if (at != end_ && *at != ',' && *at != '\n' && *at != '\r') {
+  if (at != end_ && *at != separator_ && *at != '\n' && *at != '\r') {
     throw fault(line_ + lines,
                 fmt::format("cell {} goes on after its closing quote", cells_.size() + 1));
   }
@@ -243,10 +272,13 @@ double CsvReader::number(size_t column) const {
   const std::string_view cell = text(column);
   double value = 0;
   auto parsed = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (parsed.ec == std::errc() && parsed.ptr == cell.data() + cell.size() && std::isfinite(value)) {
+  if (separator_ == ',' && parsed.ec == std::errc() && parsed.ptr == cell.data() + cell.size() &&
+      std::isfinite(value)) {
     return value;
   }
-  const std::string digits(digits_of(cell));
+  std::string digits(digits_of(cell));
+  const size_t mark = digits.find_first_of(".,");
+  if (mark != std::string::npos) check_mark(column, digits, mark);
   parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool whole = parsed.ptr == digits.data() + digits.size();
   if (whole && parsed.ec == std::errc::result_out_of_range) {  // 1e-999 is 0, 1e999 is no number
@@ -256,6 +288,23 @@ double CsvReader::number(size_t column) const {
   if (!whole || parsed.ec != std::errc()) throw expected(column, "a number");
   if (!std::isfinite(value)) throw expected(column, "a finite number");
   return value;
+}
+
+// Where cells are separated by semicolons a number may have a decimal comma, then all of them do.
+void CsvReader::check_mark(size_t column, std::string& digits, size_t at) const {
+  const char mark = digits[at];
+  if (separator_ == ',') {
+    if (mark == ',') throw expected(column, "a number with a decimal point");
+    return;
+  }
+  if (digits.find_first_of(".,", at + 1) != std::string::npos) {
+    throw expected(column, "a number without separators of thousands");
+  }
+  if (mark_ != 0 && mark_ != mark) {
+    throw expected(column, fmt::format("a decimal {} as before", mark_ == ',' ? "comma" : "point"));
+  }
+  mark_ = mark;
+  digits[at] = '.';
 }
 
 int64_t CsvReader::integer(size_t column) const {

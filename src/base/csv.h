@@ -12,7 +12,8 @@
 namespace agora {
 
 // Reads RFC 4180 row by row in constant memory; the first row names the columns. CRLF, a byte-order
-// mark and blank lines are accepted. Whatever else is wrong is a UserError with file and line.
+// mark and blank lines are accepted, and semicolons in place of commas if the header has only them;
+// numbers may then have decimal commas. Whatever else is wrong is a UserError with file and line.
 //
 //   CsvReader reader("table.csv");
 //   const auto at = reader.require({"state", "probability"});
@@ -58,7 +59,9 @@ class CsvReader {
   Scan scan_quoted(char*& at, uint32_t& lines);
   void unescape(Cell& cell);
   void refill();
+  void find_separator();
   void read_header();
+  void check_mark(size_t column, std::string& digits, size_t at) const;
   UserError fault(int64_t line, std::string_view message) const;
   UserError garbage(int64_t line, char byte) const;
 
@@ -68,6 +71,9 @@ class CsvReader {
   char* at_ = nullptr;
   char* end_ = nullptr;
   bool last_ = false;  // the file has no more bytes than those
+  char separator_ = ',';
+  const bool* special_ = nullptr;  // (256): bytes that end a plain cell
+  mutable char mark_ = 0;          // the decimal mark seen first, where a comma may be one
   int64_t line_ = 0;
   int64_t next_line_ = 1;
   std::vector<Cell> cells_;

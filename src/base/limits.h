@@ -11,6 +11,7 @@ namespace agora {
 inline constexpr size_t kLongestToml = size_t{1} << 20;
 inline constexpr size_t kLongestJson = size_t{1} << 26;
 inline constexpr size_t kLongestCassandra = size_t{1} << 26;
+inline constexpr size_t kLongestIdx = size_t{1} << 30;
 inline constexpr size_t kLongestLine = size_t{1} << 24;      // of a map, a DRN file or a CSV file
 inline constexpr size_t kMostColumns = size_t{1} << 14;      // of a CSV file
 inline constexpr size_t kMostDepth = 100;                    // of brackets in JSON

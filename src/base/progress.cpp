@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 namespace agora {
@@ -17,9 +20,16 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kBarInterval = 100ms;
 constexpr milliseconds kLineInterval = 5000ms;
-constexpr size_t kBarCells = 24;
+constexpr size_t kBarCells = 24, kFewestBarCells = 8;
+
+constexpr milliseconds kActivityDelay = 500ms, kActivityInterval = 200ms;
+constexpr const char* kClearLine = "\r\x1b[K";
 
 std::atomic<bool> silent{false};
+std::atomic<bool> activity_shown{false};
+std::atomic<bool> activity_line_open{false};  // the cursor stands behind it
+std::mutex activity_mutex;
+std::string activity_note;
 
 bool on_terminal() {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
@@ -39,9 +49,9 @@ std::string rate_text(double rate) {
   return rate >= 100 ? fmt::format("{:.0f}/s", rate) : fmt::format("{:.3g}/s", rate);
 }
 
-std::string bar_text(double share) {
-  const auto filled = static_cast<size_t>(std::lround(share * kBarCells));
-  return "[" + std::string(filled, '#') + std::string(kBarCells - filled, '.') + "] ";
+std::string bar_text(double share, size_t cells) {
+  const auto filled = static_cast<size_t>(std::lround(share * static_cast<double>(cells)));
+  return "[" + std::string(filled, '#') + std::string(cells - filled, '.') + "] ";
 }
 
 }  // namespace
@@ -61,21 +71,35 @@ std::string progress_line(std::string_view title, int64_t start, int64_t done, i
                           size_t width) {
   const double share =
       total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 1;
-  std::string line = fmt::format("{} ", title);
-  if (bar) line += bar_text(share);
-  line += fmt::format("{}/{} {} {:.0f}%", done, total, unit, std::floor(share * 100));
+  std::string speed, time, end;
   if (done > start && seconds > 0) {
     const double rate = static_cast<double>(done - start) / seconds;
-    line += "  " + rate_text(rate);
-    line += done < total
-                ? fmt::format("  {} left", duration_text(static_cast<double>(total - done) / rate))
-                : fmt::format("  in {}", duration_text(seconds));
+    speed = "  " + rate_text(rate);
+    time = done < total
+               ? fmt::format("  {} left", duration_text(static_cast<double>(total - done) / rate))
+               : fmt::format("  in {}", duration_text(seconds));
   }
-  if (!note.empty()) line += fmt::format("  {}", note);
-  return line.substr(0, width);
+  if (!note.empty()) end = fmt::format("  {}", note);
+  std::string counted = fmt::format(" {}", unit);
+  const auto rest = [&] {
+    return fmt::format("{}/{}{} {:.0f}%{}{}{}", done, total, counted, std::floor(share * 100),
+                       speed, time, end);
+  };
+  const std::string head = fmt::format("{} ", title);
+  for (std::string* part : {&speed, &counted, &time}) {
+    if (head.size() + rest().size() <= width) break;
+    part->clear();
+  }
+  const size_t used = head.size() + rest().size() + 3;  // brackets and a space
+  const size_t room = width > used ? std::min(width - used, kBarCells) : 0;
+  return (head + (bar && room >= kFewestBarCells ? bar_text(share, room) : "") + rest())
+      .substr(0, width);
 }
 
 void tell_text(const std::string& text) {
+  if (activity_line_open.exchange(false) && std::fputs(kClearLine, stderr) < 0) {
+    std::clearerr(stderr);
+  }
   if (std::fputs(text.c_str(), stderr) < 0) std::clearerr(stderr);
 }
 
@@ -112,8 +136,66 @@ void Progress::show(int64_t done, std::string_view note) {
   const std::string line = progress_line(title_, start_, done, total_, unit_, seconds, note, bar,
                                          bar ? terminal_width() - 1 : std::string::npos);
   // Return to the start and clear the line; one write, so that lines of other threads stay whole.
-  tell("{}", bar ? "\r\x1b[K" + line : line + "\n");
+  tell("{}", bar ? kClearLine + line : line + "\n");
   shown_ = done;
 }
+
+std::string activity_line(std::string_view title, double seconds, std::string_view note,
+                          size_t width) {
+  return fmt::format("{}  {}{}{}", title, duration_text(seconds), note.empty() ? "" : "  ", note)
+      .substr(0, width);
+}
+
+bool activity_is_shown() { return activity_shown; }
+
+void set_activity(std::string note) {
+  const std::scoped_lock lock(activity_mutex);
+  activity_note = std::move(note);
+}
+
+struct Activity::Line {
+  explicit Line(std::string name) : title(std::move(name)), thread([this] { run(); }) {}
+  ~Line() {
+    {
+      const std::scoped_lock lock(mutex);
+      over = true;
+    }
+    ended.notify_one();
+    thread.join();
+    if (activity_line_open) tell_text("");
+  }
+
+  void run() {
+    const auto began = std::chrono::steady_clock::now();
+    std::unique_lock lock(mutex);
+    for (milliseconds wait = kActivityDelay; !ended.wait_for(lock, wait, [&] { return over; });
+         wait = kActivityInterval) {
+      std::string note;
+      {
+        const std::scoped_lock note_lock(activity_mutex);
+        note = activity_note;
+      }
+      const double seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      tell("{}", activity_line(title, seconds, note, terminal_width() - 1));  // clears the last one
+      activity_line_open = true;
+    }
+  }
+
+  const std::string title;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool over = false;
+  std::thread thread;  // the last member: it uses the others
+};
+
+Activity::Activity(std::string title) {
+  if (!on_terminal() || silent) return;
+  set_activity("");
+  activity_shown = true;
+  line_ = std::make_unique<Line>(std::move(title));
+}
+
+Activity::~Activity() { activity_shown = false; }
 
 }  // namespace agora

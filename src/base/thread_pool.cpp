@@ -1,5 +1,7 @@
 #include "base/thread_pool.h"
 
+#include <agora/threads.h>
+
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -183,5 +185,15 @@ void set_default_threads(int threads) {
   std::lock_guard lock(pool_mutex);
   if (!pool || pool->threads() != threads) pool = std::make_unique<ThreadPool>(threads);
 }
+
+void set_threads(int threads) {
+  constexpr int kMost = 1024;
+  if (threads < 0 || threads > kMost) {
+    throw user_error("threads: expected 0 to {}, found {}", kMost, threads);
+  }
+  set_default_threads(threads == 0 ? hardware_threads() : threads);
+}
+
+int threads() { return default_pool().threads(); }
 
 }  // namespace agora

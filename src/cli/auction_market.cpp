@@ -2,25 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/progress.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 
 using auctions::Audit;
 using auctions::RegretTest;
 
-std::shared_ptr<Market> declare_market(CLI::App& app) {
+std::shared_ptr<Market> declare_market(OptionList& app) {
   auto market = std::make_shared<Market>();
-  app.add_option(
-      "--setting", market->setting,
-      "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis");
-  app.add_option("--values", market->values, "CSV of past values; a tenth is held out");
+  std::vector<std::string> names = names_in(auctions::named_settings());
+  std::erase_if(names, [](const std::string& name) {  // "III_n", "VI(mean)"
+    return name.find_first_of("_(") != std::string::npos;
+  });
+  app.add("--setting", market->setting,
+          "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis")
+      .offers(names, false);
+  app.add("--values", market->values, "CSV of past values; a tenth is held out");
   return market;
 }
 
@@ -32,7 +37,7 @@ const auctions::Setting& Market::read() {
   if (!given()) throw user_error("--setting or --values is required, as in --setting \"2x2\"");
   if (!setting.empty()) return known_.emplace(auctions::setting(setting));
   known_ = auctions::setting_from_values(values);
-  const auctions::ValueTable& table = *known_->laws().table;
+  const auctions::ValueTable& table = *laws_of(*known_).table;
   if (table.design == table.held_out) {
     tell(
         "agora: warning: {}: {} profiles, fewer than ten: designed and judged on the "
@@ -45,54 +50,80 @@ const auctions::Setting& Market::read() {
   return *known_;
 }
 
-std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app) {
-  auto options = std::make_shared<auctions::ExactOptions>();
-  app.add_option("--reserve", options->reserve, "second-price: reserve of every item");
-  app.add_option("--points", options->points, "lp: points per item of a continuous law")
-      ->check(between(1, 1000))
-      ->capture_default_str();
-  app.add_flag_callback(
-      "--bayesian", [options] { options->dominant = false; },
-      "lp: truth pays on average over the others, not whatever they do");
-  app.add_option("--design-profiles", options->design_profiles,
-                 "ama, vvca, menu: profiles their parameters are fitted to")
-      ->check(between(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--menu", options->menu, "menu: CSV of choices with columns i1,i2,...,price");
-  return options;
+namespace {
+
+bool is_computed(const auctions::MechanismKind& kind) { return static_cast<bool>(kind.design); }
+
+std::vector<auctions::MechanismKind> computed() {
+  std::vector<auctions::MechanismKind> kinds;
+  std::copy_if(auctions::mechanisms().begin(), auctions::mechanisms().end(),
+               std::back_inserter(kinds), is_computed);
+  return kinds;
 }
 
-void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched) {
-  app.add_option("--profiles", options.profiles, "Profiles to measure revenue and welfare on")
-      ->check(between(int64_t{1}, int64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--regret-profiles", options.regret_profiles,
-                 std::string("Profiles in which both searches look for lies") +
-                     (least_searched == 0 ? "; 0: none" : ""))
-      ->check(between(least_searched, int64_t{1} << 30))
-      ->capture_default_str();
+bool names_a_file(const std::string& argument) {
+  return argument.find_first_of("./") != std::string::npos || std::filesystem::exists(argument);
 }
 
-auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditOptions& options,
+// A name that nobody has is told while options are read, before those that are missing.
+Check known_mechanism(bool or_file) {
+  return {[=](const std::string& text) -> std::string {
+    if (!or_file || !names_a_file(text)) auctions::mechanism_kind(text);
+    return "";
+  }};
+}
+
+std::shared_ptr<Chosen> declare_chosen(OptionList& app, bool or_file, const char* help) {
+  auto chosen = std::make_shared<Chosen>();
+  app.add("mechanism", chosen->argument, help)
+      .required()
+      .check(known_mechanism(or_file))
+      .offers(names_in(computed()), or_file);
+  chosen->options = std::make_shared<KindOptions>(app, kinds_of(computed()));
+  return chosen;
+}
+
+}  // namespace
+
+std::shared_ptr<Chosen> declare_computed(OptionList& app) {
+  return declare_chosen(app, false, "A name of `agora auction list`");
+}
+
+std::shared_ptr<Chosen> declare_mechanism(OptionList& app) {
+  return declare_chosen(app, true, "A mechanism file, or a name of `auction list`");
+}
+
+std::unique_ptr<auctions::Mechanism> Chosen::compute(Market& market, uint64_t seed) const {
+  auctions::expect_computed(auctions::mechanism_kind(argument));
+  const Arguments arguments = options->given_to(argument);
+  return auctions::exact(argument, market.read(), {.seed = seed, .arguments = arguments});
+}
+
+std::unique_ptr<auctions::Mechanism> Chosen::find(Market& market, uint64_t seed) const {
+  if (!names_a_file(argument)) return compute(market, seed);
+  options->expect_none(argument, "it is made already");
+  return auctions::load(argument);
+}
+
+void declare_profiles(OptionList& app, auctions::AuditOptions& options, int64_t least_searched) {
+  app.add("--profiles", options.profiles, "Profiles to measure revenue and welfare on")
+      .check(between(int64_t{1}, int64_t{1} << 40))
+      .shows_default();
+  app.add("--regret-profiles", options.regret_profiles,
+          std::string("Profiles in which both searches look for lies") +
+              (least_searched == 0 ? "; 0: none" : ""))
+      .check(between(least_searched, int64_t{1} << 30))
+      .shows_default();
+}
+
+auctions::AuditOptions audit_options(const OptionList& app, const auctions::AuditOptions& options,
                                      const auctions::Setting& setting, const Common& common) {
   auctions::AuditOptions how = auctions::affordable(options, setting);
-  const auto given = [&](const char* name) {
-    const CLI::Option* option = app.get_option_no_throw(name);
-    return option != nullptr && option->count() > 0;
-  };
-  if (given("--profiles")) how.profiles = options.profiles;
-  if (given("--regret-profiles")) how.regret_profiles = options.regret_profiles;
-  if (given("--symmetry-profiles")) how.symmetry_profiles = options.symmetry_profiles;
+  if (app.given("--profiles")) how.profiles = options.profiles;
+  if (app.given("--regret-profiles")) how.regret_profiles = options.regret_profiles;
+  if (app.given("--symmetry-profiles")) how.symmetry_profiles = options.symmetry_profiles;
   how.seed = common.seed;
   return how;
-}
-
-std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
-                                                    auctions::ExactOptions options, uint64_t seed) {
-  options.seed = seed;
-  const bool looks_like_a_file = argument.find_first_of("./") != std::string::npos;
-  if (looks_like_a_file || std::filesystem::exists(argument)) return auctions::load(argument);
-  return auctions::exact(argument, market.read(), options);
 }
 
 std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mechanism) {

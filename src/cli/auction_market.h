@@ -4,6 +4,7 @@
 #include <string>
 
 #include "auctions/audit/audit.h"
+#include "cli/kind_options.h"
 #include "cli/verb.h"
 
 namespace agora::cli {
@@ -19,20 +20,28 @@ class Market {
  private:
   std::optional<auctions::Setting> known_;
 };
-std::shared_ptr<Market> declare_market(CLI::App& app);
+std::shared_ptr<Market> declare_market(OptionList& app);
 
-// The options of mechanisms that are computed.
-std::shared_ptr<auctions::ExactOptions> declare_exact(CLI::App& app);
+// The mechanism of a verb, by name or as a file, and the options of those that are computed. A
+// name that nobody has is told before anything that is missing.
+struct Chosen {
+  std::string argument;
+  std::shared_ptr<KindOptions> options;
+
+  // For the setting on the spot, by its name.
+  std::unique_ptr<auctions::Mechanism> compute(Market& market, uint64_t seed) const;
+  // That, or a mechanism file.
+  std::unique_ptr<auctions::Mechanism> find(Market& market, uint64_t seed) const;
+};
+std::shared_ptr<Chosen> declare_computed(OptionList& app);
+std::shared_ptr<Chosen> declare_mechanism(OptionList& app);
 
 // How many profiles a mechanism is measured on, and in how many of them lies are searched.
-void declare_profiles(CLI::App& app, auctions::AuditOptions& options, int64_t least_searched);
+void declare_profiles(OptionList& app, auctions::AuditOptions& options, int64_t least_searched);
 // The options as given; those not given are as much as the setting affords.
-auctions::AuditOptions audit_options(const CLI::App& app, const auctions::AuditOptions& options,
+auctions::AuditOptions audit_options(const OptionList& app, const auctions::AuditOptions& options,
                                      const auctions::Setting& setting, const Common& common);
 
-// A mechanism file, or the name of one that is computed for the setting on the spot.
-std::unique_ptr<auctions::Mechanism> find_mechanism(const std::string& argument, Market& market,
-                                                    auctions::ExactOptions options, uint64_t seed);
 // The setting a mechanism was made for; nothing if that was a table.
 std::optional<auctions::Setting> declared_setting(const auctions::Mechanism& mechanism);
 // The market as given, or else the setting a mechanism was made for.

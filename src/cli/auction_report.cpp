@@ -7,6 +7,7 @@
 #include "report/html.h"
 #include "report/png.h"
 #include "report/svg.h"
+#include "report/text.h"
 
 namespace agora::cli {
 namespace {
@@ -60,41 +61,41 @@ void add_regret(report::Table& table, const char* name,
                 const std::optional<auctions::RegretTest>& test, double revenue, int bidders) {
   if (!test) return;
   table.rows.push_back(
-      {{fmt::format("regret per bidder, {}, mean", name), fmt::format("{:.3g}", test->mean)}});
-  table.rows.push_back({{fmt::format("regret, {}, 99 %", name), fmt::format("{:.3g}", test->p99)}});
+      {{fmt::format("regret per bidder, {}, mean", name), report::readable(test->mean)}});
+  table.rows.push_back({{fmt::format("regret, {}, 99 %", name), report::readable(test->p99)}});
   table.rows.push_back(
-      {{fmt::format("regret, {}, largest found", name), fmt::format("{:.3g}", test->max)}});
+      {{fmt::format("regret, {}, largest found", name), report::readable(test->max)}});
   table.rows.push_back({{fmt::format("P*, {}", name),
-                         fmt::format("{:.6g}", auctions::p_star(revenue, bidders * test->mean))}});
+                         report::readable(auctions::p_star(revenue, bidders * test->mean))}});
 }
 
 report::Table numbers(const auctions::Setting& setting, const auctions::Audit& audit) {
   const double revenue = audit.truth.revenue;
   report::Table table{.columns = {{.name = "quantity"}, {.name = "value", .numeric = true}}};
-  table.rows.push_back({{"revenue", fmt::format("{:.6g}", revenue)}});
+  table.rows.push_back({{"revenue", report::readable(revenue)}});
   table.rows.push_back({{"its standard error", fmt::format("{:.2g}", audit.truth.revenue_error)}});
   add_regret(table, "thesis's test", audit.thesis, revenue, setting.bidders());
   add_regret(table, "strong test", audit.strong, revenue, setting.bidders());
   table.rows.push_back(
-      {{"largest loss of a truthful bidder", fmt::format("{:.3g}", audit.truth.ir_violation)}});
-  table.rows.push_back({{"welfare", fmt::format("{:.6g}", audit.truth.welfare)}});
-  table.rows.push_back({{"sale rate", fmt::format("{:.4g}", audit.truth.sale_rate)}});
+      {{"largest loss of a truthful bidder", report::readable(audit.truth.ir_violation)}});
+  table.rows.push_back({{"welfare", report::readable(audit.truth.welfare)}});
+  table.rows.push_back({{"sale rate", report::readable(audit.truth.sale_rate)}});
   if (audit.symmetry && setting.bidders() > 1) {
     table.rows.push_back(
-        {{"exploitability, % of revenue", fmt::format("{:.3g}", audit.symmetry->exploitability)}});
+        {{"exploitability, % of revenue", report::readable(audit.symmetry->exploitability)}});
     table.rows.push_back(
-        {{"seat matters, mean", fmt::format("{:.3g}", audit.symmetry->treatment_mean)}});
+        {{"seat matters, mean", report::readable(audit.symmetry->treatment_mean)}});
   }
   return table;
 }
 
 }  // namespace
 
-std::shared_ptr<AuditPictures> declare_pictures(CLI::App& app) {
+std::shared_ptr<AuditPictures> declare_pictures(OptionList& app) {
   auto pictures = std::make_shared<AuditPictures>();
-  app.add_option("--report", pictures->page, "Write a page with pictures to this HTML file");
-  app.add_option("--pictures", pictures->folder,
-                 "Write the pictures to this folder, as SVG; heat maps as PNG too");
+  app.add("--report", pictures->page, "Write a page with pictures to this HTML file");
+  app.add("--pictures", pictures->folder,
+          "Write the pictures to this folder, as SVG; heat maps as PNG too");
   return pictures;
 }
 
@@ -127,6 +128,23 @@ void AuditPictures::write(const Common& common, const auctions::Mechanism& mecha
     content.sections.push_back({.heading = "Symmetry", .blocks = {report::ChartBlock{{*ranges}}}});
   }
   report::write_html(page, content);
+}
+
+Measuring::Measuring(OptionList& app, const auctions::AuditOptions& presets, int64_t least_searched)
+    : options(presets), market(declare_market(app)), chosen(declare_mechanism(app)) {
+  declare_profiles(app, options, least_searched);
+  pictures = declare_pictures(app);
+}
+
+void Measuring::run(const OptionList& app, const Common& common,
+                    const std::function<void(const auctions::Audit&)>& kept) const {
+  const auto mechanism = chosen->find(*market, common.seed);
+  const auctions::Setting setting = market_for(*mechanism, *market);
+  const auctions::Audit audit =
+      auctions::audit(*mechanism, setting, audit_options(app, options, setting, common));
+  if (kept) kept(audit);
+  pictures->write(common, *mechanism, setting, audit);
+  print_audit(common, *mechanism, setting, audit);
 }
 
 }  // namespace agora::cli

@@ -17,11 +17,6 @@ const std::set<std::string> kNotSettings{"help", "config", "run", "json", "threa
 // What a run folder's config.toml says of itself.
 const std::set<std::string> kAboutTheFile{"verb", "version", "format"};
 
-std::string key_of(const CLI::Option& option) {
-  const auto& names = option.get_lnames();
-  return names.empty() ? option.get_name() : names.front();
-}
-
 std::vector<std::string> values_of(const toml::node& node, const std::string& where) {
   if (const auto* list = node.as_array()) {
     std::vector<std::string> values;
@@ -35,22 +30,6 @@ std::vector<std::string> values_of(const toml::node& node, const std::string& wh
   if (const auto* real = node.as_floating_point()) return {fmt::format("{}", real->get())};
   if (const auto* truth = node.as_boolean()) return {truth->get() ? "true" : "false"};
   throw user_error("{}: expected a number, text, true, false or a list", where);
-}
-
-// The options that `words` give, without checking them: mistakes are told when they are parsed.
-std::set<std::string> given(const Verb& verb, const std::vector<std::string>& words) {
-  Parser parser(verb);
-  parser.app.allow_extras();
-  for (CLI::Option* option : parser.app.get_options()) option->required(false);
-  try {
-    parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError&) {
-  }
-  std::set<std::string> keys;
-  for (const CLI::Option* option : parser.app.get_options()) {
-    if (option->count() > 0) keys.insert(key_of(*option));
-  }
-  return keys;
 }
 
 Json typed(const std::string& text) {
@@ -87,12 +66,12 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
     throw user_error("{}: is a configuration of '{}', not of '{}'", file, printable(*made_for),
                      verb.name);
   }
-  const Parser parser(verb);
+  Parser parser(verb);
   std::vector<std::string> known;
-  for (const CLI::Option* option : parser.app.get_options()) {
-    if (!kNotSettings.contains(key_of(*option))) known.push_back(key_of(*option));
+  for (const Option& option : parser.app.all()) {
+    if (!kNotSettings.contains(option.name())) known.push_back(option.name());
   }
-  const std::set<std::string> already = given(verb, words);
+  const std::vector<std::string> already = parser.app.given_in(words);
   std::vector<std::string> options;
   std::vector<std::string> positionals;
   for (const auto& [toml_key, node] : table) {
@@ -103,20 +82,17 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
       throw user_error("{}:{}: unknown key '{}'{}", file, node.source().begin.line, printable(key),
                        suggestion(key, known));
     }
-    if (already.contains(key)) continue;
+    if (std::find(already.begin(), already.end(), key) != already.end()) continue;
     const std::vector<std::string> values = values_of(node, where);
     if (values.empty()) throw user_error("{}: expected a value, found an empty list", where);
-    const CLI::Option* option = nullptr;
-    for (const CLI::Option* each : parser.app.get_options()) {
-      if (key_of(*each) == key) option = each;
-    }
-    if (option->get_lnames().empty()) {
+    const Option* positional = parser.app.find(key);
+    if (positional != nullptr) {
       for (const std::string& value : values) {
         if (!value.starts_with('-')) continue;
         throw user_error("{}: expected a value, found the option '{}'", where, printable(value));
       }
       positionals.insert(positionals.end(), values.begin(), values.end());
-    } else if (option->get_expected_max() == 0) {  // a flag
+    } else if (parser.app.find("--" + key)->kind() == Option::Kind::kFlag) {
       if (values.size() > 1) {
         throw user_error("{}: expected true or false, found a list of {}", where, values.size());
       }
@@ -130,20 +106,17 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
   return options;
 }
 
-Json resolved_settings(const Verb& verb, const CLI::App& app) {
+Json resolved_settings(const Verb& verb, const OptionList& app) {
   Json settings{{"verb", verb.name}};
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string key = key_of(*option);
+  for (const Option& option : app.all()) {
+    const std::string& key = option.name();
     if (kNotSettings.contains(key)) continue;
-    if (option->count() > 0) {
-      const std::vector<std::string> results = option->results();
-      if (results.size() == 1 && option->get_expected_max() <= 1) {
-        settings[key] = typed(results.front());
-      } else {
-        for (const std::string& result : results) settings[key].push_back(typed(result));
-      }
-    } else if (!option->get_default_str().empty()) {
-      settings[key] = typed(option->get_default_str());
+    if (option.given() && option.many()) {
+      for (const std::string& value : option.values()) settings[key].push_back(typed(value));
+    } else if (option.given()) {
+      settings[key] = typed(option.values().front());
+    } else if (!option.default_text().empty()) {
+      settings[key] = typed(option.default_text());
     }
   }
   return settings;
@@ -152,16 +125,16 @@ Json resolved_settings(const Verb& verb, const CLI::App& app) {
 std::vector<std::string> words_of(const Verb& verb, const Json& settings) {
   const Parser parser(verb);
   std::vector<std::string> options, positionals;
-  for (const CLI::Option* option : parser.app.get_options()) {
-    const Json* found = settings.find(key_of(*option));
+  for (const Option& option : parser.app.all()) {
+    const Json* found = settings.find(option.name());
     if (!found) continue;
     const auto values = found->is_array() ? *found : Json::array({*found});
     for (const auto& value : values) {
       const std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
-      if (option->get_lnames().empty()) {
+      if (option.positional()) {
         positionals.push_back(text);
       } else {
-        options.push_back(fmt::format("--{}={}", key_of(*option), text));
+        options.push_back(option.shown() + "=" + text);
       }
     }
   }

@@ -12,7 +12,7 @@ std::vector<std::string> with_config(const Verb& verb, const std::string& file,
                                      const std::vector<std::string>& words);
 
 // Every option of a parsed verb by name, as given or by default; a run's config.toml.
-Json resolved_settings(const Verb& verb, const CLI::App& app);
+Json resolved_settings(const Verb& verb, const OptionList& app);
 
 // The words after the verb that give these settings again.
 std::vector<std::string> words_of(const Verb& verb, const Json& settings);

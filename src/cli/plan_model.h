@@ -1,9 +1,10 @@
 #pragma once
 #include <agora/planning/load.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+
+#include "cli/options.h"
 
 namespace agora::cli {
 
@@ -15,7 +16,7 @@ struct ModelOptions {
   planning::Model read() const { return planning::load(source, load); }
 };
 
-std::shared_ptr<ModelOptions> declare_model(CLI::App& app);
+std::shared_ptr<ModelOptions> declare_model(OptionList& app);
 
 // "48 states, 4 actions, 148 transitions, deterministic, starts in '3,0'".
 std::string describe(const planning::Model& model);

@@ -1,10 +1,10 @@
 #pragma once
 #include <agora/planning/solve.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "cli/kind_options.h"
 #include "planning/distributed/distributed.h"
 
 namespace agora::cli {
@@ -12,7 +12,7 @@ namespace agora::cli {
 // The method of a `plan` verb and its options.
 struct SolveChoice {
   std::string method;  // empty: planning::default_method()
-  planning::SolveOptions options;
+  std::shared_ptr<KindOptions> told;
 
   planning::Solution run(const planning::Model& model) const;
   // Whether the processes of an mpirun, or PETSc in one, solve it together.
@@ -20,8 +20,11 @@ struct SolveChoice {
   // After join_processes().
   planning::DistributedSolution run_shared(const std::string& source,
                                            const planning::LoadOptions& load) const;
+
+ private:
+  planning::SolveOptions options() const;
 };
 
-std::shared_ptr<SolveChoice> declare_solving(CLI::App& app);
+std::shared_ptr<SolveChoice> declare_solving(OptionList& app);
 
 }  // namespace agora::cli

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "cli/config.h"
-#include "cli/numbers.h"
 #include "compute/device.h"
 
 namespace agora::cli {
@@ -99,38 +98,6 @@ const Verb& find_verb(std::vector<std::string>& words) {
                    suggestion(words[1], seconds));
 }
 
-// What the parser says, as one line in our words that begins with what it is about.
-std::string one_line(std::string text) {
-  if (const size_t at = text.find(": 1 required "); at != std::string::npos) {
-    return text.substr(0, at) + ": expected a value, found nothing";
-  }
-  const std::string conversion = "Could not convert: ";
-  if (text.starts_with(conversion)) {  // "--seed = three"
-    const size_t equals = text.find(" = ");
-    return fmt::format("{}: '{}' is not a value of its kind",
-                       text.substr(conversion.size(), equals - conversion.size()),
-                       printable(text.substr(equals + 3)));
-  }
-  for (char& letter : text) {
-    if (letter == '\n') letter = ' ';
-  }
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
-void reject_extras(const Verb& verb, const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining();
-  if (extras.empty()) return;
-  const std::string name = extras.front().substr(0, extras.front().find('='));
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
-  }
-  throw user_error("{}: unknown {} '{}'{}", verb.name,
-                   name.starts_with("-") ? "option" : "argument", printable(name),
-                   suggestion(name, known));
-}
-
 // A file opened while a standard stream is closed would take its number, and its text.
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -160,16 +127,10 @@ void run_verb(const Verb& verb, std::vector<std::string> words, const std::strin
     }
   }
   Parser parser(verb);
-  parser.app.allow_extras();
-  try {
-    parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
+  if (!parser.app.parse(words)) {
     fmt::print("{}", parser.app.help());
     return;
-  } catch (const CLI::ParseError& error) {
-    throw user_error("{}: {}", verb.name, one_line(error.what()));
   }
-  reject_extras(verb, parser.app);
   Common& common = parser.common;
   const compute::Device device = compute::device_named(common.device);
   if (device != compute::Device::kCpu && !verb.takes_device) {
@@ -224,19 +185,16 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-Parser::Parser(const Verb& verb) : app(verb.summary, "agora " + verb.name) {
+Parser::Parser(const Verb& verb) : app(verb.summary, verb.name) {
   run = verb.declare(app);
-  app.add_option("--seed", common.seed, "Seed of all random draws")->capture_default_str();
-  app.add_option("--threads", common.threads, "Threads; 0 takes all cores")
-      ->check(between(0, 1024))
-      ->capture_default_str();
-  app.add_option("--device", common.device, "cpu or cuda")
-      ->check(one_of({"cpu", "cuda"}))
-      ->capture_default_str();
-  app.add_flag("--json", common.json, "Print the result as one JSON object on stdout");
-  app.add_option("--config", config_file, "TOML file of options; the command line wins");
+  app.add("--seed", common.seed, "Seed of all random draws").shows_default();
+  app.add("--threads", common.threads, "Threads; 0 takes all cores")
+      .check(between(0, 1024))
+      .shows_default();
+  app.add("--device", common.device, "cpu or cuda").check(one_of({"cpu", "cuda"})).shows_default();
+  app.flag("--json", common.json, "Print the result as one JSON object on stdout");
+  app.add("--config", config_file, "TOML file of options; the command line wins");
   app.footer("Example:\n  " + verb.example);
-  for (CLI::Option* option : app.get_options()) expect_numbers(*option);
 }
 
 int run_program(const std::vector<std::string>& arguments) {

@@ -19,7 +19,7 @@ const Verb* verb_named(const std::string& name);
 // The verb's parser with its own and the common options; `run` and `common` are set by parsing.
 struct Parser {
   explicit Parser(const Verb& verb);
-  CLI::App app;
+  OptionList app;
   Common common;
   std::string config_file;
   std::function<void(const Common&)> run;

@@ -1,13 +1,13 @@
 #pragma once
 #include <agora/error.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "cli/options.h"
 
 namespace agora::cli {
 
@@ -32,7 +32,7 @@ struct Verb {
   std::vector<std::string> outputs = {};
   // Declares the verb's own options on `app` and returns what to do once they are parsed.
   // A verb whose work is a run takes --run FOLDER and goes on from what it finds there.
-  std::function<std::function<void(const Common&)>(CLI::App& app)> declare;
+  std::function<std::function<void(const Common&)>(OptionList& app)> declare;
 };
 
 // Thrown by a verb that did its work and printed it, where the exit status has to tell something.

@@ -70,6 +70,27 @@ std::string default_method(const Model& model, const SolveOptions& options) {
   return model.is_deterministic() ? "z" : "z-variational";
 }
 
+SolveParameter tolerance_parameter() {
+  return parameter("tolerance", &SolveOptions::tolerance, kAboveZero, kFinite,
+                   "largest error of what is printed");
+}
+
+SolveParameter sweeps_parameter() {
+  return parameter("max-sweeps", &SolveOptions::max_sweeps, 0, 0x1p53,
+                   "give up after so many sweeps");
+}
+
+std::vector<SolveParameter> iteration_parameters() {
+  return {tolerance_parameter(), sweeps_parameter()};
+}
+
+std::vector<SolveParameter> thermal_parameters() {
+  return {parameter("beta", &SolveOptions::beta, 0, INFINITY, "inverse temperature, 0 to inf"),
+          parameter("mu", &SolveOptions::mu, -kFinite, kFinite,
+                    "chemical potential (default: -log d - .1)"),
+          tolerance_parameter()};
+}
+
 void check_options(const SolveOptions& options) {
   if (!(options.beta >= 0.0)) throw user_error("beta is {}; expected a number >= 0", options.beta);
   if (!(options.tolerance > 0.0)) {

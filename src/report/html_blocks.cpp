@@ -53,7 +53,7 @@ std::string BlockWriter::write(const Table& table) {
   for (const Column& column : table.columns)
     html += fmt::format(R"(<th scope="col" class="{}">{}</th>)", classes(column),
                         escape_markup(column.name));
-  if (verdicts) html += R"(<th scope="col" class="words">verdict</th>)";
+  if (verdicts) html += R"(<th scope="col" class="verdict">verdict</th>)";
   html += "</tr></thead><tbody>";
   for (const Row& row : table.rows) {
     html += "<tr>";
@@ -63,7 +63,8 @@ std::string BlockWriter::write(const Table& table) {
       html += fmt::format(R"(<td class="{}">{}</td>)", classes(table.columns[i]),
                           dash ? "–" : escape_markup(cell));
     }
-    if (verdicts) html += fmt::format("<td>{}</td>", badge(row.verdict, row.verdict_text));
+    if (verdicts)
+      html += fmt::format(R"(<td class="verdict">{}</td>)", badge(row.verdict, row.verdict_text));
     html += "</tr>";
   }
   html += "</tbody></table></div>";

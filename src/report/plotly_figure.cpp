@@ -10,6 +10,7 @@
 #include "report/arrows.h"
 #include "report/palette.h"
 #include "report/plotly.h"
+#include "report/scale.h"
 #include "report/text.h"
 #include "report/thin.h"
 
@@ -69,22 +70,27 @@ Json place_names(const std::vector<std::string>& names, size_t count) {
   return result;
 }
 
+// Counted things have no ticks between whole numbers.
+void keep_ticks_whole(Json& layout, const Axis& axis, const Extent& data) {
+  constexpr double kFew = 8;  // of more, plotly labels whole numbers by itself
+  if (!axis.log && !data.empty && data.whole && data.high - data.low <= kFew) layout["dtick"] = 1;
+}
+
 Json layout(const Axis& x, const Axis& y, int height) {
-  return {
-      {"xaxis", axis_layout(x)},
-      {"yaxis", axis_layout(y)},
-      {"height", height},
-      {"margin", {{"l", 12}, {"r", 14}, {"t", 12}, {"b", 12}}},
-      {"paper_bgcolor", "rgba(0,0,0,0)"},
-      {"plot_bgcolor", "rgba(0,0,0,0)"},
-      {"font", {{"size", 12.5}, {"color", "var(--ink)"}}},
-      {"legend",
-       {{"orientation", "h"}, {"x", 0}, {"y", 1.02}, {"yanchor", "bottom"}, {"xanchor", "left"}}},
-      {"showlegend", false},
-      {"hoverlabel",
-       {{"bgcolor", "var(--card)"},
-        {"bordercolor", "var(--axis)"},
-        {"font", {{"color", "var(--ink)"}}}}}};
+  return {{"xaxis", axis_layout(x)},
+          {"yaxis", axis_layout(y)},
+          {"height", height},
+          {"margin", {{"l", 12}, {"r", 14}, {"t", 12}, {"b", 12}}},
+          {"paper_bgcolor", "rgba(0,0,0,0)"},
+          {"plot_bgcolor", "rgba(0,0,0,0)"},
+          {"font", {{"size", 12.5}, {"color", "var(--ink)"}}},
+          {"legend",
+           {{"orientation", "h"}, {"x", 0}, {"y", -0.24}, {"yanchor", "top"}, {"xanchor", "left"}}},
+          {"showlegend", false},
+          {"hoverlabel",
+           {{"bgcolor", "var(--card)"},
+            {"bordercolor", "var(--axis)"},
+            {"font", {{"color", "var(--ink)"}}}}}};
 }
 
 Json map_colours() {
@@ -102,10 +108,13 @@ Json colour_bar(std::string_view title) {
 
 Json figure(const LineChart& chart) {
   Json data = Json::array();
+  Extent x_extent, y_extent;
   for (size_t i = 0; i < chart.series.size(); ++i) {
     const Series series = thin(chart.series[i], kMostPoints);
     const std::string group = fmt::format("g{}", i);
     const Json x = numbers(series.x);
+    x_extent.add(series.x);
+    for (const auto* values : {&series.y, &series.lower, &series.upper}) y_extent.add(*values);
     if (!series.lower.empty()) {
       const Json edge = {{"type", "scatter"},      {"mode", "lines"},     {"x", x},
                          {"line", {{"width", 0}}}, {"hoverinfo", "skip"}, {"showlegend", false},
@@ -137,6 +146,8 @@ Json figure(const LineChart& chart) {
                     {"marker", {{"size", 6}, {"color", colour(static_cast<int>(i))}}}});
   }
   Json result = layout(chart.x, chart.y, 340);
+  keep_ticks_whole(result["xaxis"], chart.x, x_extent);
+  keep_ticks_whole(result["yaxis"], chart.y, y_extent);
   result["showlegend"] = true;
   result["hovermode"] = "x unified";
   return {{"data", data}, {"layout", result}};
@@ -241,6 +252,9 @@ Json figure(const Histogram& histogram) {
     counts.push_back(histogram.counts[i]);
   }
   Json result = layout(histogram.x, histogram.y, 320);
+  Extent y_extent;
+  y_extent.add(counts);
+  keep_ticks_whole(result["yaxis"], histogram.y, y_extent);
   result["bargap"] = 0.03;
   return {{"data",
            {{{"type", "bar"},
@@ -273,8 +287,7 @@ std::string plotly_figure(const Chart& chart) {
   return std::visit(
       [](const auto& any) -> std::string {
         if constexpr (requires { figure(any); })
-          return has_data(any) ? dump_json(figure(any))
-                               : "";
+          return has_data(any) ? dump_json(figure(any)) : "";
         else
           return "";
       },

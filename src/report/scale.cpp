@@ -35,6 +35,7 @@ std::vector<Tick> linear_ticks(const AxisScale& scale, int wanted) {
       step = factor * power;
       break;
     }
+  if (scale.whole()) step = std::max(step, 1.0);
   std::vector<double> values;
   const double first = std::ceil(scale.low() / step - 1e-9);
   for (int i = 0; i < 100; ++i) {
@@ -86,6 +87,7 @@ std::vector<Tick> log_ticks(const AxisScale& scale, int wanted) {
     for (int exponent = first - 1; exponent <= last + 1; ++exponent)
       for (const double factor : steps) {
         const double value = factor * std::pow(10.0, exponent);
+        if (scale.whole() && std::abs(value - std::round(value)) > 1e-9 * value) continue;
         if (value >= scale.low() * (1 - 1e-9) && value <= scale.high() * (1 + 1e-9))
           result.push_back({scale(value), fmt::format("{:.4g}", value)});
       }
@@ -115,13 +117,15 @@ void Extent::add(double value, bool log) {
   low = empty ? value : std::min(low, value);
   high = empty ? value : std::max(high, value);
   empty = false;
+  whole = whole && value == std::trunc(value);
 }
 
 void Extent::add(const std::vector<double>& values, bool log) {
   for (const double value : values) add(value, log);
 }
 
-AxisScale::AxisScale(const Axis& axis, const Extent& data, double padding) : log_(axis.log) {
+AxisScale::AxisScale(const Axis& axis, const Extent& data, double padding)
+    : log_(axis.log), whole_(data.whole && !data.empty) {
   const bool low_given = axis.low && drawable(*axis.low, log_);
   const bool high_given = axis.high && drawable(*axis.high, log_);
   const auto map = [&](double value) { return log_ ? std::log10(value) : value; };

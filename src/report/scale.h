@@ -13,6 +13,7 @@ bool drawable(double value, bool log = false);
 struct Extent {
   double low = 0, high = 0;
   bool empty = true;
+  bool whole = true;  // all of them are whole numbers
   void add(double value, bool log = false);
   void add(const std::vector<double>& values, bool log = false);
 };
@@ -28,10 +29,11 @@ class AxisScale {
   double low() const { return low_; }
   double high() const { return high_; }
   bool log() const { return log_; }
+  bool whole() const { return whole_; }  // what is drawn is counted: ticks are whole numbers
 
  private:
   double low_ = 0, high_ = 1;
-  bool log_ = false;
+  bool log_ = false, whole_ = false;
 };
 
 struct Tick {

@@ -109,7 +109,11 @@ padding:3px 9px;cursor:pointer}
 .toc{position:static;max-height:40vh;margin-bottom:22px;padding:14px 18px;background:var(--card);
 border:1px solid var(--line);border-radius:12px}}
 @media(max-width:560px){body{padding:18px 12px 40px;font-size:15.5px}h1{font-size:1.55rem}
-section{padding:16px 12px}table{font-size:.82rem}th,td{padding:6px 7px}}
+section{padding:16px 12px}table{font-size:.82rem}th,td{padding:6px 7px}
+.verdict{position:sticky;right:0;min-width:108px;padding-left:5px;padding-right:5px;
+background:var(--card);box-shadow:-6px 0 6px -6px var(--shade)}
+.verdict .badge{padding:1px 6px;border-radius:10px;white-space:normal;font-size:.72rem;
+line-height:1.3}}
 @media print{body,body.long{display:block;max-width:none;padding:0;background:none;font-size:11pt}
 .toc,.code button,.interactive,.note{display:none}.drawn .static{display:block}
 section{border:0;padding:0}figure,.table,.code{break-inside:avoid}h2,h3{break-after:avoid}

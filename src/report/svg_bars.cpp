@@ -69,7 +69,7 @@ SvgDrawing draw_svg(const BarChart& chart, double width) {
   plot.height = width * 0.46;
   plot.left = y_axis_room(chart.y, y_ticks);
   plot.width = width - plot.left - 10;
-  plot.top = draw_legend(body, legend, 8, width - 16, 0) + 8;
+  plot.top = 8;
 
   Axis x = chart.x;
   x.title.clear();  // below the names, drawn here
@@ -82,6 +82,7 @@ SvgDrawing draw_svg(const BarChart& chart, double width) {
     body.label(plot.left + plot.width / 2, bottom + kFontSize, chart.x.title, Anchor::kMiddle);
     bottom += kFontSize + 6;
   }
+  bottom = draw_legend(body, legend, 8, width - 16, bottom + 4);
   if (extent.empty) {
     draw_no_data(body, plot);
     return {body.text(), bottom + 6};

@@ -72,7 +72,7 @@ SvgDrawing draw_svg(const HeatMap& full, double width) {
   for (size_t i = 0; i < map.categories.size(); ++i)
     legend.push_back(
         {.name = map.categories[i], .box = true, .fill = hex(series_colour(static_cast<int>(i)))});
-  plot.top = draw_legend(body, legend, 8, width - 16, 0) + 10;
+  plot.top = 10;
 
   Axis x_shown = x;
   if (named_columns) x_shown.title.clear();
@@ -87,6 +87,7 @@ SvgDrawing draw_svg(const HeatMap& full, double width) {
       bottom += kFontSize + 6;
     }
   }
+  bottom = draw_legend(body, legend, 8, width - 16, bottom + 4);
   if (empty) {
     draw_no_data(body, plot);
     return {body.text(), bottom + 6};

@@ -91,9 +91,10 @@ SvgDrawing draw_svg(const LineChart& chart, double width) {
   const auto y_ticks = ticks(plot.y, 6);
   plot.left = y_axis_room(chart.y, y_ticks);
   plot.width = width - plot.left - 14;
-  plot.top = draw_legend(body, legend, 8, width - 16, 0) + 8;
-  const double bottom =
+  plot.top = 8;
+  const double axes =
       draw_axes(body, plot, chart.x, chart.y, x_ticks_that_fit(plot.x, plot.width), y_ticks);
+  const double bottom = draw_legend(body, legend, 8, width - 16, axes + 4);
   if (empty) {
     draw_no_data(body, plot);
     return {body.text(), bottom + 6};

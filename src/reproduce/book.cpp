@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "report/html.h"
 #include "report/svg.h"
+#include "report/text.h"
 
 namespace agora::reproduce {
 namespace {
@@ -155,8 +156,8 @@ void judge(Chapter& chapter, const Order& order) {
 
 std::string ours_in_words(const Finding& found) {
   if (found.seeds.empty()) return "";
-  if (!found.half_width) return fmt::format("{:.6g}", found.ours);
-  return fmt::format("{:.6g} ± {:.2g}", found.ours, *found.half_width);
+  if (!found.half_width) return report::readable(found.ours);
+  return fmt::format("{} ± {:.2g}", report::readable(found.ours), *found.half_width);
 }
 
 std::string seconds_in_words(double seconds) {
@@ -210,6 +211,13 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
   }
   section.blocks.emplace_back(report::Code{.text = command_of(chapter, order), .label = "Command"});
   return section;
+}
+
+// Nothing where no published value was judged at this scale.
+Json is_reproduced(Fate fate) {
+  if (fate == Fate::kReproduced) return true;
+  if (fate == Fate::kMissed || fate == Fate::kFailed) return false;
+  return nullptr;
 }
 
 }  // namespace
@@ -284,7 +292,7 @@ Json to_json(const std::vector<Chapter>& chapters, Scale scale) {
     }
     list.push_back({{"name", chapter.experiment->name},
                     {"verdict", fate_words(chapter.fate)},
-                    {"reproduced", chapter.fate == Fate::kReproduced},
+                    {"reproduced", is_reproduced(chapter.fate)},
                     {"why", chapter.why.empty() ? Json(nullptr) : Json(chapter.why)},
                     {"other_build", chapter.other_build},
                     {"seconds", chapter.seconds},

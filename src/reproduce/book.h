@@ -26,7 +26,7 @@ std::string_view fate_words(Fate fate);  // "on request"
 struct Chapter {
   const Experiment* experiment = nullptr;
   Fate fate = Fate::kNotRun;
-  Outcome outcome = {};
+  Judgement outcome = {};
   std::vector<Job> jobs = {};
   std::string why = {};  // there is no outcome, or the first finding that is not reproduced
   double seconds = 0;    // of all its runs
@@ -46,7 +46,7 @@ std::string in_words(const std::vector<Chapter>& chapters);
 
 // {"scale", "reproduced", "looser", "partly_judged", "not_judged", "missed", "failed",
 // "on_request", "not_run",
-//  "experiments": [...]}
+//  "experiments": [...]}, of each "reproduced": false if missed or failed, null if not decided.
 Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 
 // The report: a summary, then per experiment the published numbers beside ours.

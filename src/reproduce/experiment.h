@@ -63,7 +63,7 @@ Finding finding(Scale scale, std::string what, std::string published,
 Finding not_judged(std::string what, std::string published, const std::vector<double>& ours,
                    std::string why);
 
-struct Outcome {
+struct Judgement {
   std::vector<Finding> findings;
   std::vector<report::Chart> charts;
   std::string remark;  // what a reader should know: errata, the size of the run, why a miss
@@ -86,7 +86,7 @@ struct Experiment {
   Configuration full;
   bool on_request = false;         // not among `all`: runs only when named
   std::function<Json(Task&)> run;  // its result is kept as the run's result.json
-  std::function<Outcome(Scale, const std::vector<Json>& results)> judge;  // one result per seed
+  std::function<Judgement(Scale, const std::vector<Json>& results)> judge;  // one result per seed
 };
 
 // Every experiment, in the order of their names (generated).

@@ -71,7 +71,9 @@ TEST(Audit, FindsALieInASmallRegion) {
     allocation[0] = 1.0;
     payments[0] = bids[0] > 0.62 && bids[0] < 0.64 ? 0.4 : 0.5;
   });
-  const Audit found = audit(mechanism, setting("1x1"), {.profiles = 2000, .regret_profiles = 500});
+  const Audit found = audit(mechanism, setting("1x1"),
+                            {.profiles = 2000, .regret_profiles = 500, .symmetry_profiles = 0});
+  EXPECT_FALSE(found.symmetry.has_value());
   EXPECT_NEAR(found.strong->max, 0.1, 1e-9);
   // Values of .4 to .62 and .64 to 1 gain, those below 1/2 up to .1.
   const double expected = 0.1 * (0.12 + 0.36) + 0.5 * 0.1 * 0.1;

@@ -103,6 +103,40 @@ TEST(AuctionVerbs, RunBothFormsAndDrawFairly) {
             "profile,bidder,payment,charged\nx,1,0.5,0.5\nx,2,0,0\ny,1,0,0\ny,2,0.5,0.5\n");
 }
 
+// Labels and names of the bids are found again in the outcomes.
+TEST(AuctionVerbs, OutcomesKeepLabelsAndNames) {
+  const Scratch scratch;
+  put(scratch / "wide.csv",
+      "date,auction,b1i1,b2i1\n2024-05-01,\"a, b\",0.9,0.4\n2024-05-02,c,0.2,0.7\n");
+  put(scratch / "long.csv",
+      "day;bidder;item;value\nmonday;bob;house;0,4\nmonday;alice;house;0,9\n"
+      "tuesday;alice;house;0,2\ntuesday;bob;house;0,7\n");
+  put(scratch / "clash.csv", "payment1,b1i1,b2i1\n1,0.9,0.4\n");
+  const auto run = [&](const std::string& bids) {
+    return shell("agora auction run second-price --setting 2x1 --reserve 0.5 --bids " + bids,
+                 scratch.path());
+  };
+  ASSERT_EQ(run("wide.csv --out w.csv").status, 0);
+  EXPECT_EQ(testing::contents(scratch / "w-payments.csv"),
+            "date,auction,bidder,payment\n2024-05-01,\"a, b\",1,0.5\n2024-05-01,\"a, b\",2,0\n"
+            "2024-05-02,c,1,0\n2024-05-02,c,2,0.5\n");
+  ASSERT_EQ(run("wide.csv --out w.csv --wide").status, 0);
+  EXPECT_EQ(testing::contents(scratch / "w.csv"),
+            "date,auction,b1i1,b2i1,payment1,payment2\n2024-05-01,\"a, b\",1,0,0.5,0\n"
+            "2024-05-02,c,0,1,0,0.5\n");
+  ASSERT_EQ(run("long.csv --out l.csv").status, 0);
+  EXPECT_EQ(testing::contents(scratch / "l.csv"),
+            "day,bidder,item,probability\nmonday,alice,house,1\nmonday,bob,house,0\n"
+            "tuesday,alice,house,0\ntuesday,bob,house,1\n");
+  ASSERT_EQ(run("long.csv --out l.csv --wide").status, 0);
+  EXPECT_EQ(testing::contents(scratch / "l.csv"),
+            "day,alice.house,bob.house,payment.alice,payment.bob\nmonday,1,0,0.5,0\n"
+            "tuesday,0,1,0,0.5\n");
+  const Result clash = run("clash.csv --out c.csv --wide");
+  EXPECT_EQ(clash.status, 2);
+  EXPECT_NE(clash.err.find("two columns 'payment1'"), std::string::npos) << clash.err;
+}
+
 // Equal bids share an item: the drawn owner pays twice the expected payment, the other nothing.
 TEST(AuctionVerbs, WhoGetsNothingPaysNothing) {
   const Scratch scratch;

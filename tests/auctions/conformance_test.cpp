@@ -10,6 +10,8 @@
 #include "auctions/network.h"
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "made.h"
+#include "support/scratch.h"
 
 namespace agora::auctions {
 namespace {
@@ -28,8 +30,7 @@ Trial trial_of(const MechanismKind& kind) {
   std::vector<double> values(kProfiles * market.bidders() * market.items());
   market.sample(11, kEvaluationStream, 0, kProfiles, values.data());
   auto mechanism = kind.network ? untrained(kind, market, 2, 8, 3)
-                                : exact(kind.name, market,
-                                        {.reserve = 0.4, .points = 5, .design_profiles = 300});
+                                : exact(kind.name, market, {.arguments = trial_arguments(kind)});
   Outcome outcome = run(*mechanism, values);
   return {market, std::move(mechanism), std::move(values), std::move(outcome)};
 }
@@ -96,12 +97,12 @@ std::vector<std::vector<double>> deviations(const Setting& market, int bidder) {
   std::vector<std::vector<double>> result{{}};
   for (int j = 0; j < market.items(); ++j) {
     std::vector<double> candidates;
-    for (const Atom& atom : market.laws().rows[bidder]->marginals()[j]->atoms()) {
+    for (const Atom& atom : laws_of(market).rows[bidder]->marginals()[j]->atoms()) {
       candidates.push_back(atom.value);
     }
     const Interval range = market.search_domain(bidder, j);
     const int steps = market.items() > 2 ? 4 : 12;
-    for (int s = 0; s <= steps && market.laws().rows[bidder]->marginals()[j]->atoms().empty();
+    for (int s = 0; s <= steps && laws_of(market).rows[bidder]->marginals()[j]->atoms().empty();
          ++s) {
       candidates.push_back(range.low + (range.high - range.low) * s / steps);
     }
@@ -148,6 +149,25 @@ TEST_P(Conformance, LeavesNothingToGainByLying) {
     }
   }
   EXPECT_LE(largest, 1e-9);
+}
+
+// Nobody is told something that goes unheard.
+TEST_P(Conformance, RefusesTheParametersOfOthers) {
+  const MechanismKind& kind = GetParam();
+  const Setting market = setting(kind.trial_setting);
+  for (const MechanismKind& other : mechanisms()) {
+    for (const Parameter& each : other.parameters) {
+      EXPECT_TRUE(each.preset.value_or(each.low) >= each.low &&
+                  each.preset.value_or(0) <= each.high)
+          << other.name << " " << each.name;
+      if (kind.network || find(kind.parameters, each.name) != nullptr) continue;
+      expect_user_error(
+          [&] {
+            exact(kind.name, market, {.arguments = {{each.name, 1}}});
+          },
+          {kind.name + " takes no '" + each.name + "'"});
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Mechanisms, Conformance, testing::ValuesIn(mechanisms()),

@@ -108,11 +108,13 @@ TEST(SlowExactValues, OptimisedFamiliesReachTheirValues) {
 // Fitted to few profiles they still beat the best simple mechanism.
 TEST(ExactValues, OptimisedFamiliesBeatBundling) {
   const Setting market = setting("2x2");
-  const Evaluation found = evaluate(*exact("ama", market, {.design_profiles = 5000}), market,
-                                    {.profiles = 100'000, .first = 0, .seed = 5});
+  const Evaluation found =
+      evaluate(*exact("ama", market, {.arguments = {{"design-profiles", 5000}}}), market,
+               {.profiles = 100'000, .first = 0, .seed = 5});
   EXPECT_GT(found.revenue, 0.86);
-  const Evaluation menu = evaluate(*exact("menu", setting("1x2"), {.design_profiles = 5000}),
-                                   setting("1x2"), {.profiles = 100'000, .first = 0, .seed = 5});
+  const Evaluation menu =
+      evaluate(*exact("menu", setting("1x2"), {.arguments = {{"design-profiles", 5000}}}),
+               setting("1x2"), {.profiles = 100'000, .first = 0, .seed = 5});
   EXPECT_NEAR(menu.revenue, 0.5492, 0.006);
 }
 
@@ -120,7 +122,7 @@ TEST(ExactValues, OptimisedFamiliesBeatBundling) {
 // the optimum .549201.
 TEST(ExactValues, LinearProgramAsAMenu) {
   const Setting market = setting("1x2");
-  const auto mechanism = exact("lp", market, {.points = 50});
+  const auto mechanism = exact("lp", market, {.arguments = {{"points", 50}}});
   EXPECT_NEAR(std::stod(mechanism->parameters().notes.at("revenue_on_types")), 0.5452, 5e-5);
   const Evaluation found =
       evaluate(*mechanism, market, {.profiles = 50'000, .first = 0, .seed = 5});

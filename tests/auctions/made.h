@@ -7,6 +7,14 @@
 
 namespace agora::auctions {
 
+// What makes a computed mechanism small and quick; each kind takes what it knows of it.
+inline Arguments trial_arguments(const MechanismKind& kind) {
+  Arguments arguments{{"reserve", 0.4}, {"points", 5}, {"design-profiles", 300}};
+  std::erase_if(arguments,
+                [&](const auto& each) { return find(kind.parameters, each.first) == nullptr; });
+  return arguments;
+}
+
 // A mechanism given by a function of one profile.
 class Made : public FixedMechanism {
  public:

@@ -9,11 +9,12 @@
 #include "auctions/setting.h"
 #include "base/safetensors.h"
 #include "support/scratch.h"
+#include "trained.h"
 
 namespace agora::auctions {
 namespace {
 
-std::unique_ptr<Mechanism> small_network(const char* name, const Setting& market,
+std::unique_ptr<Mechanism> small_network(const std::string& name, const Setting& market,
                                          uint64_t seed = 3) {
   return untrained(mechanism_kind(name), market, 2, 8, seed);
 }
@@ -24,7 +25,7 @@ std::vector<double> draws(const Setting& market, int64_t profiles) {
   return values;
 }
 
-class Networks : public testing::TestWithParam<const char*> {};
+class Networks : public testing::TestWithParam<std::string> {};
 
 TEST_P(Networks, DifferentiateUtilityAsFiniteDifferencesDo) {
   const Setting market = setting("2x2 uniform(1,3)");
@@ -72,7 +73,7 @@ TEST_P(Networks, AreScaledToTheirSetting) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Networks, testing::Values("regretnet", "equivariantnet", "algnet"));
+INSTANTIATE_TEST_SUITE_P(All, Networks, testing::ValuesIn(trained()));
 
 TEST(EquivariantNet, TreatsBiddersAndItemsAlikeAtAnySize) {
   const auto mechanism = small_network("equivariantnet", setting("2x3 uniform(0,1)"));

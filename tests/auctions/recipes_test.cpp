@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "auctions/setting.h"
+#include "trained.h"
 
 namespace agora::auctions {
 namespace {
@@ -103,7 +104,7 @@ TEST(PublishedRecipes, AlgnetIsThatOfTheThesis) {
 // Money in cents is the same market: a regret a hundred times larger asks for a hundredth of the
 // penalty, and nothing else changes.
 TEST(ShippedRecipes, DoNotDependOnTheUnitOfMoney) {
-  for (const char* mechanism : {"regretnet", "equivariantnet", "algnet"}) {
+  for (const std::string& mechanism : trained()) {
     for (const char* size : {"1x2", "2x2"}) {
       const auto in = [&](const char* law) {
         return recipe(mechanism, setting(std::string(size) + law));
@@ -112,7 +113,7 @@ TEST(ShippedRecipes, DoNotDependOnTheUnitOfMoney) {
       EXPECT_EQ(dollars.iterations, cents.iterations);
       EXPECT_EQ(dollars.penalty_every, cents.penalty_every);
       EXPECT_EQ(dollars.multiplier, cents.multiplier);
-      if (std::string(mechanism) == "algnet") {
+      if (training_of(mechanism_kind(mechanism)).trainer == game_trainer) {
         EXPECT_NEAR(cents.regret_floor, 100 * dollars.regret_floor, 1e-12);
       } else {
         EXPECT_NEAR(cents.penalty_step, dollars.penalty_step / 100, 1e-12) << mechanism;

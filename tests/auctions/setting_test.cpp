@@ -31,11 +31,11 @@ TEST(Setting, ReadsTheGrammar) {
   EXPECT_EQ(b.domain(0, 1).high, 7.0);
   EXPECT_FALSE(b.item_symmetric());
   const Setting plain = setting(" 3x10 ");
-  EXPECT_EQ(plain.laws().rows[2]->marginals()[9]->text(), "uniform(0,1)");
+  EXPECT_EQ(laws_of(plain).rows[2]->marginals()[9]->text(), "uniform(0,1)");
   EXPECT_TRUE(plain.bidder_symmetric());
   const Setting two = setting("2x2 uniform(0,1) power(5) / exponential(2)");
   EXPECT_FALSE(two.bidder_symmetric());
-  EXPECT_EQ(two.laws().rows[1]->marginals()[1]->text(), "exponential(2)");
+  EXPECT_EQ(laws_of(two).rows[1]->marginals()[1]->text(), "exponential(2)");
   EXPECT_EQ(setting("1x1 mix(0.5 uniform(0,1), 0.5 mix(1 power(3)))").items(), 1);
   EXPECT_EQ(setting("2x3 copula(0.5) beta(2,2) normal(1,1,0,2) discrete(1:0.5,2:0.5)").items(), 3);
 }
@@ -44,7 +44,7 @@ TEST(Setting, KnowsTheNamesOfTheThesis) {
   EXPECT_EQ(setting("II").bidders(), 4);
   EXPECT_EQ(setting("III_6").bidders(), 6);
   EXPECT_EQ(setting("III_6").items(), 10);
-  EXPECT_EQ(setting("VI(0.1)").laws().rows[0]->marginals()[1]->text(), "exponential(0.1)");
+  EXPECT_EQ(laws_of(setting("VI(0.1)")).rows[0]->marginals()[1]->text(), "exponential(0.1)");
   EXPECT_EQ(setting("VI2(0.1)").bidders(), 2);
   EXPECT_EQ(setting("alpha(7)").items(), 7);
   EXPECT_EQ(setting("beta").bidders(), 2);
@@ -154,8 +154,23 @@ TEST_F(Tables, BothFormsGiveTheSameProfiles) {
   const Setting tall =
       setting_from_values(write("profile,bidder,item,value\na,1,1,1\na,1,2,2\na,2,1,3\na,2,2,4\n"
                                 "b,2,2,8\nb,1,1,5\nb,2,1,7\nb,1,2,6\n"));
-  EXPECT_EQ(wide.laws().table->design, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}));
-  EXPECT_EQ(tall.laws().table->design, wide.laws().table->design);
+  EXPECT_EQ(laws_of(wide).table->design, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(laws_of(tall).table->design, laws_of(wide).table->design);
+}
+
+// Rows of named bidders in another order, semicolons, decimal commas, a byte-order mark and CRLF.
+TEST_F(Tables, FormsOfOtherProgramsGiveTheSameProfiles) {
+  const std::vector<double> known{1.5, 2, 3, 4};
+  for (const char* text :
+       {"b1i1,b1i2,b2i1,b2i2\n1.5,2,3,4\n", "date,b1i1,b1i2,b2i1,b2i2\n2024-05-01,1.5,2,3,4\n",
+        "b1i1,b1i2,b2i1,b2i2,profile\n1.5,2,3,4,x\n",
+        "\xEF\xBB\xBFprofile;b1i1;b1i2;b2i1;b2i2\r\n1;1,5;2;3;4\r\n",
+        "profile,bidder,item,value\nx,bob,1,3\nx,bob,2,4\nx,alice,1,1.5\nx,alice,2,2\n",
+        "day;time;bidder;item;value\n1;9:00;bob;b;4\n1;9:00;alice;a;1,5\n1;9:00;alice;b;2\n"
+        "1;9:00;bob;a;3\n",
+        "value,item,bidder,date\n1.5,1, alice ,x\n2,2,alice,x\n3,1,bob,x\n4,2,\"bob\",x\n"}) {
+    EXPECT_EQ(laws_of(setting_from_values(write(text))).table->design, known) << text;
+  }
 }
 
 TEST_F(Tables, EveryTenthProfileIsHeldOut) {
@@ -166,7 +181,7 @@ TEST_F(Tables, EveryTenthProfileIsHeldOut) {
   std::vector<double> held(3);
   market.sample_held_out(0, 0, 0, 3, held.data());
   EXPECT_EQ(held, (std::vector<double>{9, 19, 9}));
-  EXPECT_EQ(market.laws().table->design_profiles(), 23);
+  EXPECT_EQ(laws_of(market).table->design_profiles(), 23);
 }
 
 TEST_F(Tables, TellsMistakesInOneLine) {
@@ -184,6 +199,23 @@ TEST_F(Tables, TellsMistakesInOneLine) {
   mentions("profile,bidder,item,value\n1,1,1,1\n1,1,1,1\n", "two values of bidder 1");
   mentions("profile,bidder,item,value\n1,1,1,1\n2,1,1,1\n2,2,1,1\n", "has bidder 2");
   mentions("profile,bidder,item,value\n1,0,1,1\n", "a bidder 1 to");
+  mentions("price,day\n1,2\n", "found 'price'");
+  mentions("B1i1,b1i2,b1i1\n1,2,3\n", "found 'B1i1'");
+  mentions("b1i1,b1i2,note\n1,2,3\n", "found 'note'");
+  mentions("b1i1;b1i2\n1,5;2\n1.5;2\n", "a decimal comma as before");
+  const std::string head = "profile,bidder,item,value\n";
+  mentions("bidder,item,value\n1,1,1\n", "expected a column 'profile'");
+  mentions("profile,bidder,item,value,note\n1,1,1,1,x\n", "unknown column 'note'");
+  mentions(head + "1,1,1,1\n1,alice,1,1\n", "column 'bidder': expected a whole number");
+  mentions(head + "1,alice,1,1\n1,2,1,1\n", "column 'bidder': expected the name of a bidder");
+  mentions(head + "1,alice,1,1\n1,,1,1\n", "column 'bidder': expected the name of a bidder");
+  mentions(head + "1,alice,1,1\n2,bob,1,1\n",
+           "expected a bidder of the first profile, found 'bob'");
+  mentions(head + "1,a,1,1\n1,b,1,1\n2,a,1,1\n",
+           "profile '2' has no value of bidder 'b' for item 1");
+  mentions(head + "1,a,x,1\n1,a,x,2\n", "two values of bidder 'a' for item 'x'");
+  mentions("profile,time,bidder,item,value\n1,9,1,1,1\n1,9,2,1,1\n2,9,1,1,1\n2,8,2,1,1\n",
+           "no value of bidder 2 for item 1; its rows differ in column 'time'");
 }
 
 }  // namespace

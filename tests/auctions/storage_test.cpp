@@ -11,7 +11,9 @@
 #include "auctions/setting.h"
 #include "base/json.h"
 #include "base/safetensors.h"
+#include "made.h"
 #include "support/scratch.h"
+#include "trained.h"
 
 namespace agora::auctions {
 namespace {
@@ -21,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 std::unique_ptr<Mechanism> trial(const MechanismKind& kind) {
   const Setting market = setting(kind.trial_setting);
   if (kind.network) return untrained(kind, market, 2, 8, 3);
-  return exact(kind.name, market, {.reserve = 0.4, .points = 5, .design_profiles = 300});
+  return exact(kind.name, market, {.arguments = trial_arguments(kind)});
 }
 
 TEST(Storage, RefusesNumbersThatAreNotFinite) {
@@ -60,7 +62,7 @@ TEST(Storage, RefusesWeightsBeyondSinglePrecision) {
 TEST(Storage, OutcomesThatOverflowAreNoAnswers) {
   const Scratch scratch;
   const Setting market = setting("2x3 uniform(0,1)");
-  for (const char* name : {"regretnet", "equivariantnet", "algnet"}) {
+  for (const std::string& name : trained()) {
     const MechanismKind& kind = mechanism_kind(name);
     Parameters parameters = trial(kind)->parameters();
     for (auto& [tensor, weights] : parameters.tensors) {
@@ -110,8 +112,11 @@ TEST(Storage, RefusesParametersThatDoNotFit) {
 
 // A seller who never sells can be had without one.
 TEST(Storage, AnInfiniteReserveIsNoReserve) {
-  expect_user_error([&] { exact("second-price", setting("1x1"), {.reserve = kInfinity}); },
-                    {"--reserve", "inf"});
+  expect_user_error(
+      [&] {
+        exact("second-price", setting("1x1"), {.arguments = {{"reserve", kInfinity}}});
+      },
+      {"second-price: reserve is inf"});
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
-#include "auctions/training/trainer.h"
 #include "base/rng.h"
 #include "base/signals.h"
 #include "support/scratch.h"
+#include "trained.h"
 
 namespace agora::auctions {
 namespace {
@@ -85,8 +85,8 @@ ByHand by_hand(const Mechanism& mechanism, const Setting& market, int64_t iterat
   return by_hand(mechanism, values, lies);
 }
 
-class LagrangianSteps : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(All, LagrangianSteps, testing::Values("regretnet", "equivariantnet"));
+class LagrangianSteps : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, LagrangianSteps, testing::ValuesIn(trained(lagrangian_trainer)));
 
 // -revenue + sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2, and what the multipliers
 // and the penalty become.
@@ -322,7 +322,7 @@ TEST(GameSteps, AStopTakesTheMisreportersStepsBack) {
 // A signal in the middle of an iteration leaves the state as it was before.
 TEST(Steps, AStopInsideAnIterationChangesNothing) {
   const Setting market = setting("2x2");
-  for (const char* name : {"regretnet", "algnet"}) {
+  for (const std::string& name : trained()) {
     Recipe how = still(market, name);
     how.samples = 100;
     const auto run = resumable_trainer(name, market, how, kSeed);

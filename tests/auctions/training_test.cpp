@@ -5,8 +5,8 @@
 #include "auctions/audit/audit.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
-#include "auctions/training/trainer.h"
 #include "base/thread_pool.h"
+#include "trained.h"
 
 namespace agora::auctions {
 namespace {
@@ -35,7 +35,7 @@ TensorFile as_file(const ResumableTrainer& trainer) {
   return file;
 }
 
-class Trainings : public testing::TestWithParam<const char*> {
+class Trainings : public testing::TestWithParam<std::string> {
  protected:
   ~Trainings() override { set_default_threads(hardware_threads()); }
 };
@@ -112,7 +112,7 @@ TEST_P(Trainings, FindTheWorthOfASingleItem) {
   EXPECT_LT(star, 0.26);  // nothing truthful earns more than 1/4
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Trainings, testing::Values("regretnet", "equivariantnet", "algnet"));
+INSTANTIATE_TEST_SUITE_P(All, Trainings, testing::ValuesIn(trained()));
 
 TEST(Training, MovesWithADriftingLaw) {
   const Setting drifting = setting("online");

@@ -97,6 +97,27 @@ TEST_F(Csv, NamesLineAndColumnOfEveryFault) {
   expect_user_error([&] { CsvReader(scratch_.path()); }, {"folder"});
 }
 
+TEST_F(Csv, SemicolonsAndDecimalCommas) {
+  const auto numbers = [&](std::string_view bytes) { return read_csv_numbers(put(bytes)).values; };
+  EXPECT_EQ(numbers("a;b\n0,5;-1,25e2\n+3;\"0,125\"\n"),
+            (std::vector<double>{0.5, -125, 3, 0.125}));
+  EXPECT_EQ(numbers("\xEF\xBB\xBF"
+                    "a;b\r\n0,5;1\r\n"),
+            (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(numbers("a;b\n0.5;1\n"), (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(numbers("\n\na;\"b,c\"\n1;2\n"), (std::vector<double>{1, 2}));
+  EXPECT_EQ(rows("name;value\n\"x;y\";1\na,b;2\n"), (Rows{{"x;y", "1"}, {"a,b", "2"}}));
+  EXPECT_EQ(rows("\"a;b\",c\n1;2,3\n"), (Rows{{"1;2", "3"}}));  // a comma separates as ever
+  expect_fault("a;b\n0,5;1\n0.5;1\n", {"t.csv:3", "'a'", "a decimal comma as before", "'0.5'"});
+  expect_fault("a;b\n0.5;1\n1;0,5\n", {"t.csv:3", "'b'", "a decimal point as before"});
+  expect_fault("a;b\n1.234,5;1\n", {"t.csv:2", "separators of thousands", "'1.234,5'"});
+  expect_fault("a;b\n1,2,3;1\n", {"t.csv:2", "separators of thousands"});
+  expect_fault("a;b\n1;2;3\n", {"t.csv:2", "expected 2 cells as in the header, found 3"});
+  expect_fault("a,b\n0,5,0,7\n", {"t.csv:2", "found 4", "separate cells by semicolons"});
+  expect_fault("a,b\n\"0,5\",1\n", {"t.csv:2", "a number with a decimal point", "'0,5'"});
+  expect_fault("a\tb\n1\t2\n", {"t.csv:1", "separated by tabs"});
+}
+
 TEST_F(Csv, SuggestsColumns) {
   CsvReader reader(put("state,actoin,x\ns,a,1.5\n"));
   EXPECT_EQ(reader.require({"x", "state"}), (std::vector<size_t>{2, 0}));

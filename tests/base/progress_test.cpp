@@ -31,7 +31,40 @@ TEST(Progress, ResumedWorkDoesNotCountInTheRate) {
 TEST(Progress, BarFitsTheTerminal) {
   const auto line = progress_line("t", 0, 50, 100, "steps", 1, "", true, 200);
   EXPECT_EQ(line, "t [############............] 50/100 steps 50%  50/s  1.0 s left");
-  EXPECT_EQ(progress_line("t", 0, 50, 100, "steps", 1, "", true, 20).size(), 20u);
+  EXPECT_EQ(progress_line("t", 0, 50, 100, "steps", 1, "", true, 20), "t 50/100 50%");
+}
+
+// 80 columns less the last one, with the numbers of a long training.
+TEST(Progress, TheNoteStaysOnANarrowTerminal) {
+  const std::string note = "revenue 0.8821  regret 0.00064  P* 0.8161";
+  const auto line = [&](int64_t done, int64_t total, size_t width) {
+    return progress_line("train", 0, done, total, "iterations", 9000, note, true, width);
+  };
+  EXPECT_EQ(line(900, 2000, 79),
+            "train 900/2000 45%  3h 03m left  revenue 0.8821  regret 0.00064  P* 0.8161");
+  EXPECT_EQ(line(123'456, 400'000, 79),
+            "train 123456/400000 30%  5h 36m left  revenue 0.8821  regret 0.00064  P* 0.8161");
+  EXPECT_EQ(line(900, 2000, 95),
+            "train 900/2000 iterations 45%  0.1/s  3h 03m left  revenue 0.8821  regret 0.00064  P* "
+            "0.8161");
+  EXPECT_EQ(line(900, 2000, 104),
+            "train [####.....] 900/2000 iterations 45%  0.1/s  3h 03m left  revenue 0.8821  regret "
+            "0.00064  P* 0.8161");
+  for (size_t width = 1; width < 200; ++width) EXPECT_LE(line(900, 2000, width).size(), width);
+}
+
+TEST(Activity, IsALineOnATerminalOnly) {
+  EXPECT_EQ(activity_line("exact ama", 12.34, "search 3 of 6", 79),
+            "exact ama  12.3 s  search 3 of 6");
+  EXPECT_EQ(activity_line("solve", 2, "", 79), "solve  2.0 s");
+  EXPECT_EQ(activity_line("exact ama", 12.34, "search 3 of 6", 20), "exact ama  12.3 s  s");
+  testing::internal::CaptureStderr();  // a file
+  {
+    const Activity activity("solve");
+    EXPECT_FALSE(activity_is_shown());
+    note_activity("sweep {}", 3);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(Progress, SilenceAndPipes) {

@@ -1,5 +1,6 @@
 #include "base/thread_pool.h"
 
+#include <agora/threads.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -172,6 +173,16 @@ TEST(ThreadPool, DefaultPoolTakesItsSize) {
   EXPECT_EQ(default_pool().threads(), 3);
   set_default_threads(before);
   EXPECT_THROW(ThreadPool(0), Error);
+}
+
+TEST(ThreadPool, TheLibrarysUsersSetIt) {
+  set_threads(2);
+  EXPECT_EQ(threads(), 2);
+  EXPECT_EQ(default_pool().threads(), 2);
+  set_threads(0);
+  EXPECT_EQ(threads(), hardware_threads());
+  EXPECT_THROW(set_threads(-1), UserError);
+  EXPECT_THROW(set_threads(100000), UserError);
 }
 
 }  // namespace

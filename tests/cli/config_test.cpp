@@ -9,7 +9,7 @@ namespace agora::cli {
 namespace {
 
 Verb verb() {
-  return {.name = "plan try", .summary = "", .example = "", .declare = [](CLI::App& app) {
+  return {.name = "plan try", .summary = "", .example = "", .declare = [](OptionList& app) {
             struct Options {
               std::string model;
               double beta = 1;
@@ -17,10 +17,10 @@ Verb verb() {
               std::vector<int> sizes;
             };
             auto options = std::make_shared<Options>();
-            app.add_option("model", options->model)->required();
-            app.add_option("--beta", options->beta)->capture_default_str();
-            app.add_flag("--loud", options->loud);
-            app.add_option("--sizes", options->sizes);
+            app.add("model", options->model, "").required();
+            app.add("--beta", options->beta, "").shows_default();
+            app.flag("--loud", options->loud, "");
+            app.add("--sizes", options->sizes, "");
             return [options](const Common&) {};
           }};
 }
@@ -28,7 +28,7 @@ Verb verb() {
 Json parsed(const std::vector<std::string>& words) {
   const Verb tried = verb();
   Parser parser(tried);
-  parser.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  parser.app.parse(words);
   return resolved_settings(tried, parser.app);
 }
 

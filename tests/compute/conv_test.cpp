@@ -66,9 +66,10 @@ TYPED_TEST(ConvOf, ForwardAndInputGradientMatchTheDefinition) {
     const auto bias = random_values<Real>(out, 3);
     const auto dy = random_values<Real>(height * width * out * lanes, 4);
     std::vector<Real> y(dy.size()), dx(x.size());
-    tile_conv3x3<Real>(
+    kernels<Real>().conv3x3(
         {x.data(), weights.data(), bias.data(), y.data(), height, width, in, out, lanes});
-    tile_conv3x3_input<Real>({dy.data(), weights.data(), dx.data(), height, width, in, out, lanes});
+    kernels<Real>().conv3x3_input(
+        {dy.data(), weights.data(), dx.data(), height, width, in, out, lanes});
     std::vector<double> expected_y(y.size()), expected_dx(x.size());
     for (size_t k = 0; k < y.size(); ++k) expected_y[k] = bias[k / lanes % out];
     for_each_product(image, [&](int64_t at_x, int64_t at_w, int64_t at_y, int64_t) {
@@ -93,7 +94,7 @@ TYPED_TEST(ConvOf, WeightGradientSumsTheRowsOfTheTileOnly) {
       auto dw = random_values<Real>(9 * in * out, 3);
       std::vector<double> expected(dw.begin(), dw.end());
       std::vector<Real> scratch(width * out * lanes + 64);
-      tile_conv3x3_weight<Real>(
+      kernels<Real>().conv3x3_weight(
           {x.data(), dy.data(), dw.data(), height, width, in, out, lanes, rows, scratch.data()});
       for_each_product(image, [&](int64_t at_x, int64_t at_w, int64_t at_y, int64_t r) {
         if (r < rows) expected[at_w] += static_cast<double>(x[at_x]) * dy[at_y];
@@ -112,8 +113,8 @@ TYPED_TEST(ConvOf, PoolTakesTheMaximumAndItsGradientTheFirstOfEquals) {
     for (Real& value : x) value = std::round(value * 3);  // many equal ones
     const auto dy = random_values<Real>(out_height * out_width * vector, 2);
     std::vector<Real> y(dy.size()), dx(x.size(), Real(5)), expected(x.size());
-    tile_pool<Real>({x.data(), y.data(), nullptr, nullptr, height, width, channels, lanes});
-    tile_pool_gradient<Real>(
+    kernels<Real>().pool({x.data(), y.data(), nullptr, nullptr, height, width, channels, lanes});
+    kernels<Real>().pool_gradient(
         {x.data(), nullptr, dy.data(), dx.data(), height, width, channels, lanes});
     for (int64_t h = 0; h < out_height; ++h) {
       for (int64_t w = 0; w < out_width; ++w) {

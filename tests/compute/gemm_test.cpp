@@ -1,4 +1,4 @@
-#include "compute/cpu/gemm.h"
+#include "compute/cpu/kernels/gemm.h"
 
 #include <gtest/gtest.h>
 

@@ -52,8 +52,8 @@ TYPED_TEST(TileOf, MatmulBothWaysWithBiasAndActivation) {
           auto y = random_values<Real>(out * lanes, 4);
           const auto before = y;
           const int64_t w_in = transposed ? 1 : out, w_out = transposed ? in : 1;
-          tile_matmul<Real>({x.data(), lanes, w.data(), w_in, w_out, bias.data(), y.data(), lanes,
-                             in, out, lanes, activation, transposed});
+          kernels<Real>().matmul({x.data(), lanes, w.data(), w_in, w_out, bias.data(), y.data(),
+                                  lanes, in, out, lanes, activation, transposed});
           for (int64_t o = 0; o < out; ++o) {
             for (int64_t r = 0; r < lanes; ++r) {
               double sum = bias[o] + (transposed ? before[o * lanes + r] : Real(0));
@@ -84,7 +84,7 @@ TYPED_TEST(TileOf, OuterLeavesOutThePaddingWhateverItHolds) {
         auto dw = random_values<Real>(in * out, 3);
         const auto before = dw;
         std::vector<Real> scratch(out * lanes + 64);
-        tile_outer<Real>(
+        kernels<Real>().outer(
             {x.data(), lanes, dy.data(), lanes, dw.data(), in, out, lanes, rows, scratch.data()});
         for (int64_t k = 0; k < in; ++k) {
           for (int64_t o = 0; o < out; ++o) {

@@ -1,4 +1,4 @@
-#include "compute/cpu/vector_math.h"
+#include "compute/cpu/kernels/vector_math.h"
 
 #include <gtest/gtest.h>
 

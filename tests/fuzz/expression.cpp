@@ -8,7 +8,7 @@ namespace agora::fuzz {
 const bool known = add("expression", [](std::string_view input) {
   const auto [builtin, arguments] = planning::parse_builtin(std::string(input));
   double size = 1;
-  for (const planning::Parameter& parameter : builtin.parameters) {
+  for (const Parameter& parameter : builtin.parameters) {
     const double value = arguments.number(parameter.name);
     CHECK(value >= parameter.low && value <= parameter.high, "{} is {}", parameter.name, value);
     if (parameter.whole && parameter.name != "seed") size *= std::max(1.0, value);

@@ -18,20 +18,31 @@ cmake --build "$scratch/consumer" >>"$scratch/consumer.log" || { cat "$scratch/c
 "$scratch/consumer/consumer" | grep -Fx "$version"
 echo "find_package works"
 
-# The README's project, as printed.
+# The README's project with each of its programs, as printed.
 mkdir "$scratch/readme"
-fence() { awk -v open="\`\`\`$1" '$0 == open {on = 1; next} /^```/ {on = 0} on' "$source/README.md"; }
-fence cmake >"$scratch/readme/CMakeLists.txt"
-fence cpp >"$scratch/readme/main.cpp"
-cmake -S "$scratch/readme" -B "$scratch/readme/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-  >"$scratch/readme.log"
-cmake --build "$scratch/readme/build" >>"$scratch/readme.log" || { cat "$scratch/readme.log"; exit 1; }
-"$scratch/readme/build/my_program" >"$scratch/readme.out"
+# fence LANGUAGE NUMBER: the README's block of that number in that language.
+fence() { awk -v open="\`\`\`$1" -v wanted="$2" '$0 == open {on = ++found == wanted; next} /^```/ {on = 0} on' "$source/README.md"; }
+fence cmake 1 >"$scratch/readme/CMakeLists.txt"
+program() {
+  fence cpp "$1" >"$scratch/readme/main.cpp"
+  cmake -S "$scratch/readme" -B "$scratch/readme/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+    >"$scratch/readme.log"
+  cmake --build "$scratch/readme/build" >>"$scratch/readme.log" || { cat "$scratch/readme.log"; exit 1; }
+  (cd "$scratch/readme" && build/my_program) >"$scratch/readme.out"
+}
+# says PATTERN: the program printed such a line.
+says() { grep -Eq "$1" "$scratch/readme.out" || { echo "no line $1 in"; cat "$scratch/readme.out"; exit 1; }; }
+[[ $(grep -c '^```cpp$' "$source/README.md") == 2 ]]
+program 1
 # 55 steps; 5/6 in expectation (10,000 profiles: .0036); .7, the second bid, and .5, the reserve.
-grep -Eq '^value -55\.' "$scratch/readme.out"
-grep -Eq '^revenue 0\.8[234][0-9]*, regret 0, payments 0\.7 and 0\.5$' "$scratch/readme.out" ||
-  { cat "$scratch/readme.out"; exit 1; }
-echo "the README's program works"
+says '^value -55\.'
+says '^revenue 0\.8[234][0-9]*, regret 0, payments 0\.7 and 0\.5$'
+program 2
+says '^100 of 200$'
+says '^200 of 200$'
+says '^revenue [01]\.[0-9]*$'
+[[ -s $scratch/readme/training.safetensors ]]
+echo "the README's programs work"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046
@@ -49,7 +60,8 @@ command -v dpkg-deb >/dev/null || { echo "no dpkg: the .deb is not checked"; exi
 (cd "$build" && cpack -B "$scratch/deb" >"$scratch/cpack.log" 2>&1) || { cat "$scratch/cpack.log"; exit 1; }
 package=$(ls "$scratch"/deb/*.deb)
 dpkg -c "$package" >"$scratch/contents"
-for wanted in ./usr/bin/agora /libagora.so /agora/agora.h /agoraConfig.cmake /agora.pc /completions/agora; do
+for wanted in ./usr/bin/agora /libagora.so /agora/agora.h /agoraConfig.cmake /agora.pc /completions/agora \
+  /man1/agora.1.gz /doc/agora/README.md /doc/agora/docs/planning.md /doc/agora/examples/rooms.map; do
   grep -q "$wanted" "$scratch/contents" || { echo "$wanted is not in the package"; exit 1; }
 done
 mkdir -p "$scratch/root/var/lib/dpkg/updates" "$scratch/root/var/lib/dpkg/info"
@@ -60,4 +72,13 @@ else
   dpkg -x "$package" "$scratch/root"
 fi
 [[ $("$scratch/root/usr/bin/agora" version) == "agora $version "* ]]
+# The manual has every verb, and roff no complaint.
+zcat "$scratch/root/usr/share/man/man1/agora.1.gz" >"$scratch/agora.1"
+while read -r verb; do
+  grep -qx ".SS agora $verb" "$scratch/agora.1" || { echo "the manual lacks $verb"; exit 1; }
+done < <("$build/agora" completion bash | sed -nE "s/^    '([a-z ]+)'\) words=.*/\1/p")
+if command -v groff >/dev/null; then
+  groff -man -Tutf8 -ww "$scratch/agora.1" 2>&1 >/dev/null | tee "$scratch/groff.log"
+  [[ ! -s $scratch/groff.log ]]
+fi
 echo "the .deb works"

@@ -14,9 +14,7 @@ namespace {
 constexpr State kMost = 1500;  // states; larger presets are left to the benchmarks
 
 Model with_presets(const BuiltIn& builtin) {
-  std::map<std::string, double> presets;
-  for (const Parameter& parameter : builtin.parameters) presets[parameter.name] = parameter.preset;
-  return builtin.make(Arguments(presets));
+  return builtin.make(Told(builtin.name, builtin.parameters, {}));
 }
 
 void expect_same(const std::vector<double>& found, const std::vector<double>& expected,

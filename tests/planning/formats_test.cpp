@@ -394,9 +394,9 @@ TEST(Load, StartsAreNamesUniformOrDistributions) {
   ASSERT_EQ(model.start().size(), 2u);
   EXPECT_EQ(model.start()[1].probability, .75);
   for (const auto& [start, words] :
-       {std::pair{"9,9", "--start: unknown state '9,9'"},
-        {"0,0:0.5 1,1:0.4", "--start: the probabilities sum to 0.9, expected 1"},
-        {"0,0:0.5 1,1", "--start: expected NAME:PROBABILITY, found '1,1'"}}) {
+       {std::pair{"9,9", "start: unknown state '9,9'"},
+        {"0,0:0.5 1,1:0.4", "start: the probabilities sum to 0.9, expected 1"},
+        {"0,0:0.5 1,1", "start: expected NAME:PROBABILITY, found '1,1'"}}) {
     options.start = start;
     EXPECT_EQ(complaint(folder, "m.map", "S..\n..G\n", options).find(words), 0u) << start;
   }
@@ -455,7 +455,7 @@ TEST(RoundTrip, NumberedModelsComeBackTheSame) {
 TEST(RoundTrip, WhatIsLostIsSaid) {
   const Folder folder;
   EXPECT_EQ(save(load("taxi"), folder.at("t.csv"))[0], "the start distribution");
-  EXPECT_EQ(save(load("cliffwalking"), folder.at("c.csv"))[0], "the start (use --start '3,0')");
+  EXPECT_EQ(save(load("cliffwalking"), folder.at("c.csv"))[0], "the start, '3,0'");
   EXPECT_EQ(save(load("frozenlake4x4"), folder.at("f.drn"))[0],
             "rewards that depend on the landing state (their means are written)");
   EXPECT_EQ(save(load("benchmark-grid(n=5)"), folder.at("b.drn")).back(), "the discount 0.99");

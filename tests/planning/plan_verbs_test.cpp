@@ -78,7 +78,10 @@ TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
            {"plan convert maze --out m.map", "use csv or drn"},
            {"plan convert maze --out m.xyz", "no format has the extension '.xyz'"},
            {"plan learn maze --algorithm zz", "unknown algorithm 'zz'"},
-           {"plan learn maze --alpha 2", "--alpha is 2"},
+           {"plan learn maze --alpha 2", "--alpha: expected above 0, at most 1, found 2"},
+           {"plan learn maze --algorithm sarsa --mu -2", "sarsa takes no --mu; z-learning does"},
+           {"plan solve maze --method vi --beta 2", "vi takes no --beta"},
+           {"plan solve maze --method lp --max-sweeps 5", "lp takes no --max-sweeps"},
            {"plan learn maze --exploration greedy", "unknown strategy 'greedy'"}}) {
     const Result result = shell("agora " + command, scratch.path());
     EXPECT_EQ(result.status, 2) << command;
@@ -91,6 +94,15 @@ TEST(PlanVerbs, MistakesAreOneLineAndLeaveNothing) {
     left.insert(entry.path().filename().string());
   }
   EXPECT_EQ(left, (std::set<std::string>{"ragged.map", "bad.csv"}));
+}
+
+// The configuration of a run writes presets down, of whichever kind they are.
+TEST(PlanVerbs, AnOptionThatChangesNothingIsTaken) {
+  const Scratch scratch;
+  EXPECT_EQ(shell("agora plan solve maze --method vi --beta 1", scratch.path()).status, 0);
+  put(scratch / "c.toml", "method = \"lp\"\nmax-sweeps = 10000000\n");
+  EXPECT_EQ(shell("agora plan solve 'maze(rows=5,cols=5)' --config c.toml", scratch.path()).status,
+            0);
 }
 
 TEST(PlanVerbs, AnInterruptedRunEndsLikeAnUninterruptedOne) {

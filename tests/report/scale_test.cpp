@@ -34,6 +34,21 @@ TEST(AxisScale, TicksAreRound) {
   EXPECT_EQ(labels(fixed(1, 6, true), 5), (Words{"1", "2", "5"}));
 }
 
+// Bidders and iterations are counted: no tick at 2.5.
+TEST(AxisScale, CountedThingsHaveWholeTicks) {
+  const auto of = [](const std::vector<double>& values, bool log = false) {
+    Extent extent;
+    extent.add(values, log);
+    return labels(AxisScale({.log = log}, extent, 0.02), 6);
+  };
+  EXPECT_EQ(of({2, 3, 4}), (Words{"2", "3", "4"}));
+  EXPECT_EQ(of({0, 1}), (Words{"0", "1"}));
+  EXPECT_EQ(of({0, 10}), (Words{"0", "2", "4", "6", "8", "10"}));
+  EXPECT_EQ(of({2, 3, 3.5}), (Words{"2.0", "2.5", "3.0", "3.5"}));
+  EXPECT_EQ(of({1, 2, 3}, true), (Words{"1", "2", "3"}));
+  EXPECT_EQ(of({1, 1.25, 3}, true), (Words{"1", "1.5", "2", "3"}));
+}
+
 TEST(AxisScale, ConstantAndTinyRangesHaveRoom) {
   for (const double value : {0.0, 5.0, -3e200, 1e-320}) {
     Extent extent;

@@ -78,6 +78,22 @@ TEST(Svg, BarsStandOnZeroBetweenTheirErrors) {
   }
 }
 
+TEST(Svg, LegendsStandBelow) {
+  const std::vector<Chart> charts{
+      LineChart{.title = "", .x = {.title = "axis"}, .series = {{"named", {0, 1}, {0, 1}}}},
+      BarChart{.title = "", .x = {.title = "axis"}, .groups = {"a"}, .bars = {{"named", {4}}}}};
+  for (const Chart& chart : charts) {
+    const std::string svg = render_svg(chart);
+    const auto title = numbers_of(svg, R"re(<text x="[^"]*" y="([^"]*)"[^>]*>axis<)re");
+    const auto name = numbers_of(svg, R"re(<text x="[^"]*" y="([^"]*)"[^>]*>named<)re");
+    const auto box = numbers_of(svg, R"re(viewBox="0 0 [^ ]+ ([^"]*)")re");
+    ASSERT_EQ(title.size() * name.size(), 1u);
+    ASSERT_GE(box.size(), 1u);
+    EXPECT_GT(name[0][0], title[0][0] + 6);
+    EXPECT_LT(name[0][0], box[0][0]);
+  }
+}
+
 TEST(Svg, EmptyChartsSayNoData) {
   const std::vector<Chart> charts = {
       LineChart{.title = "a"}, HeatMap{.title = "b"},     BarChart{.title = "c"},

@@ -31,7 +31,7 @@ Experiment seeds_experiment(const std::string& name = "seeds") {
               [](Scale, const std::vector<Json>& results) {
                 std::vector<double> values;
                 for (const Json& each : results) values.push_back(each.at("seed").get<double>());
-                Outcome outcome;
+                Judgement outcome;
                 outcome.findings.push_back(finding("seed", "2", values, within(2, 1)));
                 return outcome;
               }};
@@ -174,35 +174,35 @@ class Fates : public ::testing::Test {
   Fates() {
     asked_.on_request = true;
     missed_.judge = [](Scale, const std::vector<Json>&) {
-      Outcome outcome;
+      Judgement outcome;
       outcome.findings = {finding("good", "1", {1}, within(1, 0)),
                           finding("bad", "1", {2}, within(1, 0))};
       return outcome;
     };
     looser_.judge = [](Scale scale, const std::vector<Json>&) {
-      Outcome outcome;
+      Judgement outcome;
       outcome.findings = {finding("good", "1", {1}, within(1, 0)),
                           finding(scale, "near", "1", {2, 3}, within(1, 0), at_most(3))};
       return outcome;
     };
     shown_.judge = [](Scale scale, const std::vector<Json>&) {
-      Outcome outcome;
+      Judgement outcome;
       outcome.findings = {finding(scale, "near", "1", {2}, within(1, 0), at_most(3)),
                           not_judged("speed", "> 1", {}, "too short")};
       return outcome;
     };
     blind_.judge = [](Scale, const std::vector<Json>&) {
-      Outcome outcome;
+      Judgement outcome;
       outcome.findings = {not_judged("speed", "> 1", {}, "too short")};
       return outcome;
     };
     unjudged_.judge = [](Scale, const std::vector<Json>& results) {
-      Outcome outcome;
+      Judgement outcome;
       outcome.findings = {
           finding("gone", "1", {results[0].at("gone").get<double>()}, within(1, 0))};
       return outcome;
     };
-    empty_.judge = [](Scale, const std::vector<Json>&) { return Outcome{}; };
+    empty_.judge = [](Scale, const std::vector<Json>&) { return Judgement{}; };
     std::vector<Job> jobs =
         done({&good_, &looser_, &shown_, &blind_, &missed_, &unjudged_, &empty_}, order_);
     for (Job& job : plan_jobs({&failed_, &stopped_}, order_)) {
@@ -267,9 +267,21 @@ TEST_F(Fates, AreInTheJson) {
   EXPECT_EQ(json["failed"], 3);
   EXPECT_EQ(json["on_request"], 1);
   EXPECT_EQ(json["not_run"], 1);
-  std::map<std::string, std::string> verdicts;
-  for (const Json& each : json["experiments"])
+  std::map<std::string, std::string> verdicts, reproduced;
+  for (const Json& each : json["experiments"]) {
     verdicts[each["name"].text()] = each["verdict"].text();
+    reproduced[each["name"].text()] = dump_json(each["reproduced"]);
+  }
+  EXPECT_EQ(reproduced, (std::map<std::string, std::string>{{"good", "true"},
+                                                            {"looser", "null"},
+                                                            {"shown", "null"},
+                                                            {"blind", "null"},
+                                                            {"missed", "false"},
+                                                            {"unjudged", "false"},
+                                                            {"empty", "false"},
+                                                            {"failed", "false"},
+                                                            {"stopped", "null"},
+                                                            {"asked", "null"}}));
   EXPECT_EQ(verdicts,
             (std::map<std::string, std::string>{{"good", "reproduced"},
                                                 {"looser", "holds, looser than published"},

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "auctions/mechanism.h"
 #include "base/signals.h"
 #include "reproduce/auction_stages.h"
 #include "support/scratch.h"
@@ -145,7 +146,9 @@ TEST(Stages, ChangeNothingElseAtQuickScale) {
   RunFolder folder = RunFolder::open_or_create(scratch / "run", {{"verb", "test"}});
   const Task quick{.scale = Scale::kQuick, .seed = 1, .folder = folder};
   const Task full{.scale = Scale::kFull, .seed = 1, .folder = folder};
-  for (const std::string mechanism : {"regretnet", "equivariantnet", "algnet"}) {
+  for (const MechanismKind& kind : mechanisms()) {
+    if (!kind.network) continue;
+    const std::string& mechanism = kind.name;
     const Setting market = setting("2x2");
     const Recipe shipped = auctions::recipe(mechanism, market);
     EXPECT_EQ(recipe_for(full, mechanism, market, 100).iterations, shipped.iterations);

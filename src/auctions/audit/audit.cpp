@@ -29,8 +29,8 @@ void check_memory(const Setting& setting, const AuditOptions& options) {
   const double bytes = 8 * (4 * rows * m + starts * n * m);
   if (bytes <= kMostSearchBytes) return;
   throw user_error(
-      "a search for lies in {}x{} takes about {:.2g} GB per thread, at most {:.2g}; `auction eval` "
-      "does without",
+      "a search for lies in {}x{} takes about {:.2g} GB per thread, at most {:.2g}; 0 "
+      "profiles for regret leave it out",
       n, m, bytes / 1e9, kMostSearchBytes / 1e9);
 }
 
@@ -80,7 +80,7 @@ Audit audit(const Mechanism& mechanism, const Setting& setting, const AuditOptio
   }
   if (options.symmetry_profiles > 0) result.symmetry = symmetry_test(mechanism, setting, options);
   const bool small = setting.bidders() == 1 && setting.items() <= 2;
-  const bool continuous = !setting.laws().table && marginal_laws(setting)[0][0]->atoms().empty();
+  const bool continuous = !laws_of(setting).table && marginal_laws(setting)[0][0]->atoms().empty();
   if (small && continuous && options.regret_profiles > 0) {
     result.grid = grid_bound(mechanism, setting);
   }

@@ -16,11 +16,11 @@ constexpr int64_t kRowsOfANetwork = 256;     // a network is fastest on multiple
 }  // namespace
 
 BidSpace::BidSpace(const Setting& setting, int bidder) {
-  bool all_discrete = !setting.laws().table;
-  const std::vector<Law>& laws = setting.laws().rows[bidder]->marginals();
+  bool all_discrete = !laws_of(setting).table;
+  const std::vector<Law>& laws = laws_of(setting).rows[bidder]->marginals();
   for (int j = 0; j < setting.items(); ++j) {
     const Interval range = setting.search_domain(bidder, j);
-    low_.push_back(setting.laws().table ? 0.0 : range.low);
+    low_.push_back(laws_of(setting).table ? 0.0 : range.low);
     high_.push_back(range.high);
     unbounded_.push_back(std::isinf(setting.domain(bidder, j).high));
     const double usual = unbounded_[j] ? laws[j]->quantile(kUsual) - low_[j] : width(j);

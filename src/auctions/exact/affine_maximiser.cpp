@@ -7,6 +7,7 @@
 #include "auctions/exact/evolution.h"
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
@@ -218,7 +219,7 @@ double mean_revenue(const Parameters& parameters, const std::vector<double>& val
 }  // namespace
 
 Parameters optimise_affine(const std::string& name, const Setting& setting,
-                           const std::vector<BoostFamily>& families, const ExactOptions& options) {
+                           const std::vector<BoostFamily>& families, const Design& how) {
   const int n = setting.bidders(), m = setting.items();
   const int free_weights = setting.bidder_symmetric() ? 0 : n - 1;
   for (const BoostFamily& family : families) {
@@ -231,10 +232,10 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
     for (const Law& law : row) scale += law->mean() / (n * m);
   }
   if (!(scale > 0.0) || std::isinf(scale)) scale = 1.0;
-  const int64_t profiles = options.design_profiles;
-  check_memory("--design-profiles", profiles, setting);
+  const auto profiles = how.told.whole<int64_t>(design_profiles().name);
+  check_memory("design-profiles", profiles, setting);
   std::vector<double> values(profiles * n * m);
-  setting.sample(options.seed, kDesignStream, 0, profiles, values.data());
+  setting.sample(how.seed, kDesignStream, 0, profiles, values.data());
 
   // Revenue has local optima, where some allocations are never chosen: search from several starts
   // on few profiles, from the coarser family's answer among them, then polish on all profiles.
@@ -257,18 +258,22 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
     std::vector<std::vector<double>> found;
     std::vector<double> start = family.start;
     start.resize(family.parameters + free_weights, 0.0);
-    for (uint64_t k = 0; k < kSearches; ++k) found.push_back(search(start, 0.5, options.seed + k));
+    for (uint64_t k = 0; k < kSearches; ++k) {
+      note_activity("family {} of {}, search {} of {}", f + 1, families.size(), k + 1, kSearches);
+      found.push_back(search(start, 0.5, how.seed + k));
+    }
     if (f > 0) {
+      note_activity("family {} of {}, from the coarser one", f + 1, families.size());
       const int coarse = families[f - 1].parameters;
-      found.push_back(
-          search(carried_over(parameters, family, scale, best, coarse), 0.1, options.seed));
+      found.push_back(search(carried_over(parameters, family, scale, best, coarse), 0.1, how.seed));
     }
     best = *std::max_element(found.begin(), found.end(),
                              [&](const auto& a, const auto& b) { return few(a) < few(b); });
     if (f + 1 == families.size() && profiles > kSearchProfiles) {
+      note_activity("polishing on {} profiles", profiles);
       const int budget = 60 * (static_cast<int>(best.size()) + 1);
       best = maximise(revenue_on(profiles), best,
-                      {.step = 0.03, .evaluations = budget, .seed = options.seed});
+                      {.step = 0.03, .evaluations = budget, .seed = how.seed});
     }
     fill(parameters, family, scale, best);
   }

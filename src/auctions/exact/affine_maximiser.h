@@ -42,6 +42,6 @@ BoostFamily bundle_boosts(const Setting& setting);
 // The weights and boosts of the last family that earn most on the setting's design profiles. Each
 // family contains the one before it, whose answer is one of its starts.
 Parameters optimise_affine(const std::string& name, const Setting& setting,
-                           const std::vector<BoostFamily>& families, const ExactOptions& options);
+                           const std::vector<BoostFamily>& families, const Design& how);
 
 }  // namespace agora::auctions

@@ -10,6 +10,11 @@
 
 namespace agora::auctions {
 
+Parameter design_profiles() {
+  return {"design-profiles", 200'000, 1,
+          100'000'000,       true,    "profiles their parameters are fitted to"};
+}
+
 std::vector<double> maximise(const std::function<double(const std::vector<double>&)>& objective,
                              std::vector<double> start, const Evolution& options) {
   using Vector = Eigen::VectorXd;

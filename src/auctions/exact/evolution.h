@@ -3,6 +3,8 @@
 #include <functional>
 #include <vector>
 
+#include "base/parameter.h"
+
 namespace agora::auctions {
 
 struct Evolution {
@@ -10,6 +12,9 @@ struct Evolution {
   int evaluations = 800;
   uint64_t seed = 0;
 };
+
+// Of the mechanisms whose parameters are fitted.
+Parameter design_profiles();
 
 // Maximises without derivatives by covariance matrix adaptation (Hansen's CMA-ES with its default
 // constants). Deterministic. Returns the mean of the final search distribution or the best point

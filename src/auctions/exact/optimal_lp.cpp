@@ -7,6 +7,7 @@
 
 #include "auctions/exact/linear_program.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/signals.h"
 
 namespace agora::auctions {
@@ -55,6 +56,7 @@ class Program {
   OptimalMechanism solve() {
     OptimalMechanism result;
     do {
+      note_activity("round {}, {} constraints", result.rounds + 1, lp_.rows());
       result.revenue = lp_.solve();
       CHECK(++result.rounds <= kMostRounds, "no end of violated constraints");
     } while (add_violated());

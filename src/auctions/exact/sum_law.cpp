@@ -95,7 +95,7 @@ Law drawn_sum(const RowLaw& row, const std::string& text) {
 }  // namespace
 
 Law sum_law(const Setting& setting, int bidder) {
-  const SettingLaws& laws = setting.laws();
+  const SettingLaws& laws = laws_of(setting);
   const std::vector<Law>& items = laws.rows[bidder]->marginals();
   if (items.size() == 1) return items[0];
   const std::string text = fmt::format("sum({})", laws.rows[bidder]->text());

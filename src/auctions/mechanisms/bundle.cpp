@@ -28,7 +28,7 @@ class Bundle : public FixedMechanism {
   OptimalSale sale_;
 };
 
-Parameters design(const Setting& setting, const ExactOptions&) {
+Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("bundle", setting);
   std::vector<std::vector<Law>> laws;
   for (int i = 0; i < setting.bidders(); ++i) {

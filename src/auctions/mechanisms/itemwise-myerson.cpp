@@ -19,7 +19,7 @@ class ItemwiseMyerson : public FixedMechanism {
   std::vector<OptimalSale> sales_;  // (items)
 };
 
-Parameters design(const Setting& setting, const ExactOptions&) {
+Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("itemwise-myerson", setting);
   save_virtual_values(parameters, marginal_laws(setting));
   return parameters;

@@ -11,6 +11,7 @@ namespace agora::auctions {
 namespace {
 
 constexpr int64_t kMostProfiles = 20000;
+const char* const kBayesian = "bayesian";
 
 // Several bidders: bids count as the type at or below them. Truthful on the types themselves;
 // between them a bidder may gain up to the width of a cell.
@@ -63,20 +64,22 @@ class TypedMechanism : public FixedMechanism {
   std::vector<double> allocation_, payments_;
 };
 
-Parameters design(const Setting& setting, const ExactOptions& options) {
-  const double profiles = type_profiles(setting, options.points);
+Parameters design(const Setting& setting, const Design& how) {
+  const int points = how.told.whole("points");
+  const bool bayesian = how.told.flag(kBayesian);
+  const double profiles = type_profiles(setting, points);
   if (profiles > kMostProfiles) {
     throw user_error(
         "lp cannot take setting \"{}\" with {} points per item: {} type profiles, at "
-        "most {}; --points takes fewer",
-        setting.text(), options.points,
+        "most {}; fewer points take less",
+        setting.text(), points,
         profiles < 1e15           ? fmt::format("{:.0f}", profiles)
         : std::isfinite(profiles) ? fmt::format("about {:.0e}", profiles)
                                   : "more than 1e+308",
         kMostProfiles);
   }
-  const TypeSpace space = type_space(setting, options.points);
-  const OptimalMechanism found = solve_optimal(space, options.dominant);
+  const TypeSpace space = type_space(setting, points);
+  const OptimalMechanism found = solve_optimal(space, !bayesian);
   const int n = setting.bidders(), m = setting.items();
   Parameters parameters;
   if (n == 1) {
@@ -99,7 +102,7 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
       }
     }
   }
-  parameters.notes["program"] = options.dominant ? "dominant" : "bayesian";
+  parameters.notes["program"] = bayesian ? "bayesian" : "dominant";
   parameters.notes["revenue_on_types"] = fmt::format("{:.9g}", found.revenue);
   parameters.notes["type_profiles"] = std::to_string(space.profiles());
   parameters.notes["constraints"] = std::to_string(found.constraints);
@@ -107,8 +110,8 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
 }
 
 std::string refusal(const Setting& setting) {
-  if (setting.laws().table) return "it needs laws, not a table; ama, bundle and menu take tables";
-  for (const Row& row : setting.laws().rows) {
+  if (laws_of(setting).table) return "it needs laws, not a table; ama, bundle and menu take tables";
+  for (const Row& row : laws_of(setting).rows) {
     if (!row->independent()) return "its types need independent items; ama and bundle do not";
   }
   return "";
@@ -120,7 +123,10 @@ MechanismKind entry_lp() {
   return {.name = "lp",
           .summary = "the optimal mechanism on finitely many types, by linear programming",
           .trial_setting = "2x2 discrete(1:0.5,2:0.3,4:0.2) discrete(1:0.7,3:0.3)",
-          .average_option = "--bayesian",
+          .average_flag = kBayesian,
+          .parameters = {{"points", 50, 1, 1000, true, "points per item of a continuous law"},
+                         flag(kBayesian,
+                              "truth pays on average over the others, not whatever they do")},
           .refusal = refusal,
           .design = design,
           .make = [](Parameters p) -> std::unique_ptr<Mechanism> {

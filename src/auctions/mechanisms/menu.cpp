@@ -47,11 +47,12 @@ std::vector<int> price_of_set(const Setting& setting) {
   return price;
 }
 
-std::vector<Choice> optimised(const Setting& setting, const ExactOptions& options) {
+std::vector<Choice> optimised(const Setting& setting, const Design& how) {
   const int m = setting.items();
+  const auto profiles = how.told.whole<int64_t>(design_profiles().name);
   const std::vector<int> price = price_of_set(setting);
   double scale = 0.0;
-  for (const Law& law : setting.laws().rows[0]->marginals()) scale += law->mean() / m;
+  for (const Law& law : laws_of(setting).rows[0]->marginals()) scale += law->mean() / m;
   const auto choices_for = [&](const std::vector<double>& x) {
     std::vector<Choice> choices;
     for (int set = 1; set < 1 << m; ++set) {
@@ -61,26 +62,26 @@ std::vector<Choice> optimised(const Setting& setting, const ExactOptions& option
     }
     return choices;
   };
-  check_memory("--design-profiles", options.design_profiles, setting);
-  std::vector<double> values(options.design_profiles * m);
-  setting.sample(options.seed, kDesignStream, 0, options.design_profiles, values.data());
+  check_memory("design-profiles", profiles, setting);
+  std::vector<double> values(profiles * m);
+  setting.sample(how.seed, kDesignStream, 0, profiles, values.data());
   const auto revenue = [&](const std::vector<double>& x) {
     const Menu menu(menu_parameters("menu", setting, choices_for(x)));
     double total = 0.0;
     for (double payment : run(menu, values).payments) total += payment;
-    return total / static_cast<double>(options.design_profiles);
+    return total / static_cast<double>(profiles);
   };
   std::vector<double> start(1 + *std::max_element(price.begin(), price.end()));
   for (int set = 1; set < 1 << m; ++set) start[price[set - 1]] = __builtin_popcount(set);
   const int budget = 300 * (static_cast<int>(start.size()) + 1);
   return choices_for(
-      maximise(revenue, start, {.step = 0.4, .evaluations = budget, .seed = options.seed}));
+      maximise(revenue, start, {.step = 0.4, .evaluations = budget, .seed = how.seed}));
 }
 
-Parameters design(const Setting& setting, const ExactOptions& options) {
+Parameters design(const Setting& setting, const Design& how) {
+  const std::string file = how.told.text("menu");
   return menu_parameters("menu", setting,
-                         options.menu.empty() ? optimised(setting, options)
-                                              : read_menu(options.menu, setting.items()));
+                         file.empty() ? optimised(setting, how) : read_menu(file, setting.items()));
 }
 
 std::string refusal(const Setting& setting) {
@@ -94,8 +95,10 @@ std::string refusal(const Setting& setting) {
 
 MechanismKind entry_menu() {
   return {.name = "menu",
-          .summary = "posted menu for one bidder: from --menu, or one optimised price per set",
+          .summary = "posted menu for one bidder: from a file, or one optimised price per set",
           .trial_setting = "1x2 uniform(0,1) uniform(0,2)",
+          .parameters = {file("menu", "CSV of choices with columns i1,i2,...,price"),
+                         design_profiles()},
           .refusal = refusal,
           .design = design,
           .make = [](Parameters p) { return std::make_unique<Menu>(std::move(p)); }};

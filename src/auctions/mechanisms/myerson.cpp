@@ -19,7 +19,7 @@ class Myerson : public FixedMechanism {
   OptimalSale sale_;
 };
 
-Parameters design(const Setting& setting, const ExactOptions&) {
+Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("myerson", setting);
   save_virtual_values(parameters, marginal_laws(setting));
   return parameters;

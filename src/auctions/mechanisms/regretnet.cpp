@@ -1,5 +1,8 @@
 // RegretNet: one network for the allocation, one for the payments, each seeing all bids at once.
 #include "auctions/network.h"
+#include "auctions/setting.h"
+#include "auctions/training/recipes.h"
+#include "auctions/training/trainer.h"
 #include "nn/layers.h"
 
 namespace agora::auctions {
@@ -11,12 +14,14 @@ using compute::Tensor;
 
 Network record(Graph& graph, const Architecture& architecture) {
   const int64_t n = architecture.bidders, m = architecture.items;
-  std::vector<int64_t> sizes(static_cast<size_t>(architecture.hidden) + 2, architecture.width);
-  sizes.front() = n * m;
-  sizes.back() = (n + 1) * (m + 1);
-  const nn::Mlp allocation_net(graph, "allocation", sizes);
-  sizes.back() = n;
-  const nn::Mlp payment_net(graph, "payment", sizes);
+  const auto net = [&](const char* name, int64_t outputs) {
+    std::vector<int64_t> sizes = architecture.widths_of(name);
+    sizes.insert(sizes.begin(), n * m);
+    sizes.push_back(outputs);
+    return nn::Mlp(graph, name, sizes);
+  };
+  const nn::Mlp allocation_net = net("allocation", (n + 1) * (m + 1));
+  const nn::Mlp payment_net = net("payment", n);
   return [=](Tensor bids) {
     Shape flat = bids.shape(), logits = bids.shape();
     flat.pop_back();
@@ -29,11 +34,59 @@ Network record(Graph& graph, const Architecture& architecture) {
   };
 }
 
+// RegretNet as its authors run it, with their penalty for each setting.
+Recipe published(const Setting& setting) {
+  const bool large = setting.items() >= 10 && setting.bidders() >= 3;
+  Recipe recipe{.hidden = large ? 5 : 2,
+                .width = 100,
+                .iterations = 400'000,
+                .batch = 128,
+                .samples = 640'000};
+  recipe.penalty_step = 5;
+  if (has_size(setting, 1, 2) && setting.item_symmetric()) recipe.penalty_step = 50;
+  if (has_size(setting, 1, 10)) recipe.penalty_step = 20;
+  if (has_size(setting, 3, 10)) recipe.penalty_step = 1;
+  if (has_size(setting, 5, 10)) {
+    recipe.multiplier = 1;
+    recipe.penalty = recipe.penalty_step = 0.25;
+    recipe.penalty_every = 100'000;
+  }
+  return recipe;
+}
+
+Recipe best(const Setting& setting) {
+  Recipe recipe = published(setting);
+  const bool alone = setting.bidders() == 1;
+  recipe.iterations = alone ? 30'000 : 60'000;
+  recipe.final_rate = 1e-5;
+  recipe.averaging = 0.999;
+  recipe.misreport_final_rate = 0.01;
+  recipe.best_misreport = true;
+  recipe.candidates = 4;
+  recipe.multiplier = 5;
+  recipe.penalty = 1;
+  recipe.penalty_step = (alone ? 25 : 2) / unit_of_money(setting);
+  recipe.penalty_every = alone ? 1'000 : 2'500;
+  recipe.multiplier_every = alone ? 20 : 250;
+  if (alone && !values_end(setting)) {
+    recipe.penalty_every *= 3;
+    recipe.multiplier_every *= 3;
+  }
+  return recipe;
+}
+
 }  // namespace
 
 MechanismKind entry_regretnet() {
   return network_entry("regretnet", "fully connected networks, trained by an augmented Lagrangian",
-                       {.record = record, .layers = "allocation.{}.weight"});
+                       {.record = record,
+                        .layers = "allocation.{}.weight",
+                        .free = {"allocation", "payment"},
+                        .training = std::make_shared<TrainingKind>(
+                            TrainingKind{.trainer = lagrangian_trainer,
+                                         .published = published,
+                                         .best = best,
+                                         .parameters = lagrangian_parameters()})});
 }
 
 }  // namespace agora::auctions

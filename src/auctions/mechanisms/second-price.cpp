@@ -1,9 +1,7 @@
 // Every item to its highest bidder at the second highest bid, but not below a reserve.
 #include <algorithm>
-#include <cmath>
 
 #include "auctions/mechanism.h"
-#include "base/error.h"
 
 namespace agora::auctions {
 namespace {
@@ -43,14 +41,10 @@ class SecondPrice : public FixedMechanism {
   std::vector<double> reserves_;  // (items)
 };
 
-Parameters design(const Setting& setting, const ExactOptions& options) {
+Parameters design(const Setting& setting, const Design& how) {
   Parameters parameters = parameters_for("second-price", setting);
-  const double reserve = options.reserve.value_or(0.0);
-  if (!(reserve >= 0.0) || std::isinf(reserve)) {
-    throw user_error("--reserve: expected a finite number of at least 0, found {}", reserve);
-  }
-  parameters.tensors["reserve"] = {{setting.items()},
-                                   std::vector<double>(setting.items(), reserve)};
+  parameters.tensors["reserve"] = {
+      {setting.items()}, std::vector<double>(setting.items(), how.told.number("reserve"))};
   return parameters;
 }
 
@@ -58,8 +52,9 @@ Parameters design(const Setting& setting, const ExactOptions& options) {
 
 MechanismKind entry_second_price() {
   return {.name = "second-price",
-          .summary = "every item to its highest bidder at the second bid or --reserve",
+          .summary = "every item to its highest bidder at the second bid or the reserve",
           .trial_setting = "3x2 uniform(0,1)",
+          .parameters = {{"reserve", 0, 0, kFinite, false, "reserve of every item"}},
           .refusal = [](const Setting&) { return ""; },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<SecondPrice>(std::move(p)); }};

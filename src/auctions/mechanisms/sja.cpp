@@ -38,7 +38,7 @@ class StraightJacket : public FixedMechanism {
 };
 
 std::string refusal(const Setting& setting) {
-  const SettingLaws& laws = setting.laws();
+  const SettingLaws& laws = laws_of(setting);
   const Law& law = laws.rows[0]->marginals()[0];
   const bool alike = laws.rows[0]->independent() && setting.item_symmetric() &&
                      law->text().starts_with("uniform(0,");
@@ -47,7 +47,7 @@ std::string refusal(const Setting& setting) {
          "take others";
 }
 
-Parameters design(const Setting& setting, const ExactOptions&) {
+Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("sja", setting);
   std::vector<double> prices = straight_jacket_prices(setting.items());
   for (double& price : prices) price *= setting.domain(0, 0).high;

@@ -35,7 +35,7 @@ MechanismKind entry_vcg() {
           .trial_setting = "3x3 uniform(0,1)",
           .refusal = [](const Setting&) { return ""; },
           .design = [](const Setting& setting,
-                       const ExactOptions&) { return parameters_for("vcg", setting); },
+                       const Design&) { return parameters_for("vcg", setting); },
           .make = [](Parameters p) { return std::make_unique<Vcg>(std::move(p)); }};
 }
 

@@ -239,13 +239,49 @@ void CommonTrainer::restore(const TensorFile& file) {
   if (iteration_ < 0) throw user_error("{}: expected an iteration of at least 0", file.path);
 }
 
+std::vector<RecipeParameter> training_parameters() {
+  return {
+      recipe_parameter("iterations", &Recipe::iterations, 1, "updates of the mechanism"),
+      recipe_parameter("batch", &Recipe::batch, 1, "profiles per update"),
+      recipe_parameter("samples", &Recipe::samples, 0,
+                       "train on this many fixed profiles, with remembered misreports; 0: fresh "
+                       "ones, online"),
+      recipe_parameter("hidden", &Recipe::hidden, 1, "hidden layers"),
+      recipe_parameter("width", &Recipe::width, 1, "width of a hidden layer, or channels"),
+      recipe_parameter("misreport-steps", &Recipe::misreport_steps, 1,
+                       "steps of the search for lies per iteration"),
+      recipe_parameter("candidates", &Recipe::candidates, 0,
+                       "other bids where that search may start"),
+      recipe_parameter("rate", &Recipe::rate, 0, "learning rate at the start"),
+      recipe_parameter("final-rate", &Recipe::final_rate, 0, "learning rate at the end"),
+      recipe_parameter("weight-decay", &Recipe::weight_decay, 0, "AdamW's decay"),
+      recipe_parameter("averaging", &Recipe::averaging, 0,
+                       "decay of the running average of the weights; 0: none", kBelowOne),
+      recipe_parameter("misreport-rate", &Recipe::misreport_rate, kAboveZero,
+                       "first step of the search for lies"),
+      recipe_parameter("misreport-final-rate", &Recipe::misreport_final_rate, kAboveZero,
+                       "its last step")};
+}
+
+const TrainingKind& training_of(const MechanismKind& kind) {
+  if (!kind.network) throw user_error("{} is computed, not trained: use auction exact", kind.name);
+  CHECK(kind.network->training, "{} does not say how it is trained", kind.name);
+  return *kind.network->training;
+}
+
+std::unique_ptr<ResumableTrainer> resumable_trainer(const MechanismKind& kind,
+                                                    const Setting& setting, const Recipe& recipe,
+                                                    uint64_t seed) {
+  const TrainingKind& training = training_of(kind);
+  check_setting(kind, setting);
+  check_members(kind.name, training.parameters, recipe);
+  return training.trainer(kind, setting, recipe, seed);
+}
+
 std::unique_ptr<ResumableTrainer> resumable_trainer(std::string_view mechanism,
                                                     const Setting& setting, const Recipe& recipe,
                                                     uint64_t seed) {
-  const MechanismKind& kind = mechanism_kind(mechanism);
-  if (!kind.network) throw user_error("{} is computed, not trained: use auction exact", mechanism);
-  return mechanism == "algnet" ? game_trainer(kind, setting, recipe, seed)
-                               : lagrangian_trainer(kind, setting, recipe, seed);
+  return resumable_trainer(mechanism_kind(mechanism), setting, recipe, seed);
 }
 
 std::unique_ptr<Trainer> trainer(std::string_view mechanism, const Setting& setting,

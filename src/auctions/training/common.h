@@ -79,10 +79,4 @@ class CommonTrainer : public ResumableTrainer {
   std::vector<double> sums_ = std::vector<double>(4);  // revenue, regret, loss, iterations
 };
 
-std::unique_ptr<ResumableTrainer> lagrangian_trainer(const MechanismKind& kind,
-                                                     const Setting& setting, const Recipe& recipe,
-                                                     uint64_t seed);
-std::unique_ptr<ResumableTrainer> game_trainer(const MechanismKind& kind, const Setting& setting,
-                                               const Recipe& recipe, uint64_t seed);
-
 }  // namespace agora::auctions

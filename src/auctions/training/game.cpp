@@ -2,6 +2,7 @@
 // -(sqrt P - sqrt R) + R of its section on the loss).
 #include "auctions/algnet.h"
 #include "auctions/training/common.h"
+#include "auctions/training/misreporter.h"
 #include "compute/gradients.h"
 
 namespace agora::auctions {
@@ -140,6 +141,20 @@ class GameTrainer : public CommonTrainer {
 };
 
 }  // namespace
+
+std::vector<RecipeParameter> game_parameters() {
+  return both(
+      training_parameters(),
+      {recipe_parameter("refinements", &Recipe::refinements, 0,
+                        "ascent steps after the misreporter's guess"),
+       recipe_parameter("restart-every", &Recipe::restart_every, 0,
+                        "draw the misreporter anew; 0: never"),
+       recipe_parameter("restart-until", &Recipe::restart_until, 0, "only before this iteration"),
+       recipe_parameter("misreporter-rate", &Recipe::misreporter_rate, 0,
+                        "the misreporter's learning rate"),
+       recipe_parameter("regret-floor", &Recipe::regret_floor, kAboveZero,
+                        "added to the regret under the loss's root")});
+}
 
 std::unique_ptr<ResumableTrainer> game_trainer(const MechanismKind& kind, const Setting& setting,
                                                const Recipe& recipe, uint64_t seed) {

@@ -123,6 +123,18 @@ class LagrangianTrainer : public CommonTrainer {
 
 }  // namespace
 
+std::vector<RecipeParameter> lagrangian_parameters() {
+  return both(
+      training_parameters(),
+      {recipe_parameter("penalty-every", &Recipe::penalty_every, 1,
+                        "iterations between two rises of the penalty"),
+       recipe_parameter("multiplier-every", &Recipe::multiplier_every, 1,
+                        "iterations between multiplier updates"),
+       recipe_parameter("multiplier", &Recipe::multiplier, 0, "Lagrange multipliers at the start"),
+       recipe_parameter("penalty", &Recipe::penalty, 0, "quadratic penalty at the start"),
+       recipe_parameter("penalty-step", &Recipe::penalty_step, 0, "what the penalty rises by")});
+}
+
 std::unique_ptr<ResumableTrainer> lagrangian_trainer(const MechanismKind& kind,
                                                      const Setting& setting, const Recipe& recipe,
                                                      uint64_t seed) {

@@ -4,9 +4,9 @@
 
 namespace agora::auctions {
 
-MechanismLearner::MechanismLearner(std::string_view mechanism, const Setting& setting,
+MechanismLearner::MechanismLearner(const MechanismKind& kind, const Setting& setting,
                                    const Recipe& recipe, uint64_t seed)
-    : trainer_(resumable_trainer(mechanism, setting, recipe, seed)),
+    : trainer_(resumable_trainer(kind, setting, recipe, seed)),
       iterations_(recipe.iterations),
       bidders_(setting.bidders()) {}
 

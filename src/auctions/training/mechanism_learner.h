@@ -11,8 +11,11 @@ namespace agora::auctions {
 // regret per bidder, P* and the loss.
 class MechanismLearner : public Resumable {
  public:
-  MechanismLearner(std::string_view mechanism, const Setting& setting, const Recipe& recipe,
+  MechanismLearner(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
                    uint64_t seed);
+  MechanismLearner(std::string_view mechanism, const Setting& setting, const Recipe& recipe,
+                   uint64_t seed)
+      : MechanismLearner(mechanism_kind(mechanism), setting, recipe, seed) {}
 
   ResumableTrainer& trainer() { return *trainer_; }
 

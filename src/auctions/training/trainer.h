@@ -1,6 +1,7 @@
 #pragma once
 #include <agora/auction_training.h>
 
+#include "auctions/mechanism.h"
 #include "base/safetensors.h"
 
 namespace agora::auctions {
@@ -12,6 +13,40 @@ class ResumableTrainer : public Trainer {
   virtual void restore(const TensorFile& state) = 0;
   virtual double iteration_flops() const = 0;  // of the matrix products of one iteration
 };
+
+// Makes a trainer of a kind, which has to outlive it.
+using MakeTrainer = std::unique_ptr<ResumableTrainer>(const MechanismKind& kind,
+                                                      const Setting& setting, const Recipe& recipe,
+                                                      uint64_t seed);
+MakeTrainer lagrangian_trainer;  // of any network
+MakeTrainer game_trainer;        // of an Auctioneer (auctions/algnet.h)
+
+// A number of a recipe that a training can be told; it has no preset but that of the recipe.
+using RecipeParameter = OptionParameter<Recipe>;
+std::vector<RecipeParameter> training_parameters();  // of any
+std::vector<RecipeParameter> lagrangian_parameters();
+std::vector<RecipeParameter> game_parameters();
+template <typename Member>
+RecipeParameter recipe_parameter(std::string name, Member Recipe::*member, double low,
+                                 std::string summary, double high = kMost<Member>) {
+  RecipeParameter result = parameter(std::move(name), member, low, high, std::move(summary));
+  result.preset.reset();
+  return result;
+}
+
+// How a kind of network learns; the file of the kind fills it in.
+struct TrainingKind {
+  MakeTrainer* trainer;
+  Recipe (*published)(const Setting& setting);
+  Recipe (*best)(const Setting& setting);  // what we found to earn most within minutes
+  std::vector<RecipeParameter> parameters = training_parameters();
+};
+// A kind that is computed, not trained, is the user's mistake.
+const TrainingKind& training_of(const MechanismKind& kind);
+
+std::unique_ptr<ResumableTrainer> resumable_trainer(const MechanismKind& kind,
+                                                    const Setting& setting, const Recipe& recipe,
+                                                    uint64_t seed);
 std::unique_ptr<ResumableTrainer> resumable_trainer(std::string_view mechanism,
                                                     const Setting& setting, const Recipe& recipe,
                                                     uint64_t seed);

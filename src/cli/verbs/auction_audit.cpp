@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 namespace {
@@ -59,41 +58,31 @@ Verb entry_auction_audit() {
           .summary = "Search a mechanism for lies that pay, losses and unfairness",
           .example = "agora auction audit second-price --setting 2x2 --regret-profiles 100",
           .takes_device = true,
-          .declare = [](CLI::App& app) {
-            auto options = std::make_shared<auctions::AuditOptions>();
-            auto argument = std::make_shared<std::string>();
+          .declare = [](OptionList& app) {
+            auto measuring = std::make_shared<Measuring>(app, auctions::AuditOptions{}, 1);
+            auctions::AuditOptions* options = &measuring->options;
             auto file = std::make_shared<std::string>();
-            auto market = declare_market(app);
-            auto exact = declare_exact(app);
-            app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
-                ->required();
-            declare_profiles(app, *options, 1);
-            app.add_option("--symmetry-profiles", options->symmetry_profiles,
-                           "Profiles whose bidders and items are permuted; 0: none")
-                ->check(between(int64_t{0}, int64_t{1} << 30))
-                ->capture_default_str();
-            app.add_option("--starts", options->starts, "The thesis's test: starts per profile")
-                ->check(between(1, 100'000))
-                ->capture_default_str();
-            app.add_option("--steps", options->steps, "The thesis's test: steps per start")
-                ->check(between(1, 1'000'000))
-                ->capture_default_str();
+            app.add("--symmetry-profiles", options->symmetry_profiles,
+                    "Profiles whose bidders and items are permuted; 0: none")
+                .check(between(int64_t{0}, int64_t{1} << 30))
+                .shows_default();
+            app.add("--starts", options->starts, "The thesis's test: starts per profile")
+                .check(between(1, 100'000))
+                .shows_default();
+            app.add("--steps", options->steps, "The thesis's test: steps per start")
+                .check(between(1, 1'000'000))
+                .shows_default();
             auto step = std::make_shared<std::string>("domain");
-            app.add_option("--thesis-step", *step,
-                           "The thesis's test: steps of .001 of the domain, or of .001 as printed")
-                ->check(one_of({"domain", "printed"}))
-                ->capture_default_str();
-            auto pictures = declare_pictures(app);
-            app.add_option("--details", *file, "Write all that was found to this JSON file");
+            app.add("--thesis-step", *step,
+                    "The thesis's test: steps of .001 of the domain, or of .001 as printed")
+                .check(one_of({"domain", "printed"}))
+                .shows_default();
+            app.add("--details", *file, "Write all that was found to this JSON file");
             return [=, &app](const Common& common) {
-              const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
-              const auctions::Setting setting = market_for(*mechanism, *market);
-              auctions::AuditOptions how = audit_options(app, *options, setting, common);
-              how.printed_step = *step == "printed";
-              const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
-              if (!file->empty()) write_json(*file, details(audit, *step));
-              pictures->write(common, *mechanism, setting, audit);
-              print_audit(common, *mechanism, setting, audit);
+              measuring->options.printed_step = *step == "printed";
+              measuring->run(app, common, [&](const auctions::Audit& audit) {
+                if (!file->empty()) write_json(*file, details(audit, *step));
+              });
             };
           }};
 }

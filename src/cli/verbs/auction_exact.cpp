@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "auctions/mechanism.h"
+#include "base/progress.h"
 #include "base/signals.h"
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
@@ -11,7 +13,7 @@ namespace agora::cli {
 namespace {
 
 struct Options {
-  std::string name, out;
+  std::string out;
   auctions::AuditOptions audit{
       .profiles = 1'000'000, .regret_profiles = 100, .symmetry_profiles = 0};
 };
@@ -19,46 +21,45 @@ struct Options {
 }  // namespace
 
 Verb entry_auction_exact() {
-  return {
-      .name = "auction exact",
-      .summary = "Compute a classical mechanism for a setting and say what it earns",
-      .example = "agora auction exact itemwise-myerson --setting 2x2 --profiles 100000",
-      .declare = [](CLI::App& app) {
-        auto options = std::make_shared<Options>();
-        auto market = declare_market(app);
-        app.add_option("mechanism", options->name, "A name of `agora auction list`")->required();
-        auto exact = declare_exact(app);
-        declare_profiles(app, options->audit, 0);
-        app.add_option("--out", options->out, "Save it: .safetensors or .json");
-        auto pictures = declare_pictures(app);
-        return [=, &app](const Common& common) {
-          const auto start = std::chrono::steady_clock::now();
-          const auctions::Setting setting = market->read();
-          auctions::ExactOptions how = *exact;
-          how.seed = common.seed;
-          const auto mechanism = auctions::exact(options->name, setting, how);
-          if (!options->out.empty()) {
-            auctions::save(*mechanism, options->out);
-            note_saved(fmt::format("wrote {}", options->out));
-          }
-          auctions::AuditOptions measured = audit_options(app, options->audit, setting, common);
-          const auctions::MechanismKind& kind = auctions::mechanism_kind(options->name);
-          const bool untested =
-              app.count("--regret-profiles") == 0 && kind.truthful && kind.average_option.empty();
-          if (untested) measured.regret_profiles = 0;
-          auctions::Audit audit = auctions::audit(*mechanism, setting, measured);
-          audit.seconds =
-              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-          pictures->write(common, *mechanism, setting, audit);
-          print_audit(common, *mechanism, setting, audit,
-                      untested ? "0 by construction; --regret-profiles N looks for lies" : "");
-          if (common.json) return;
-          for (const auto& [key, value] : mechanism->parameters().notes) {
-            fmt::print("  {:<18} {}\n", key, value);
-          }
-          if (!options->out.empty()) fmt::print("saved {}\n", options->out);
-        };
-      }};
+  return {.name = "auction exact",
+          .summary = "Compute a classical mechanism for a setting and say what it earns",
+          .example = "agora auction exact itemwise-myerson --setting 2x2 --profiles 100000",
+          .declare = [](OptionList& app) {
+            auto options = std::make_shared<Options>();
+            auto market = declare_market(app);
+            auto chosen = declare_computed(app);
+            declare_profiles(app, options->audit, 0);
+            app.add("--out", options->out, "Save it: .safetensors or .json");
+            auto pictures = declare_pictures(app);
+            return [=, &app](const Common& common) {
+              const auto start = std::chrono::steady_clock::now();
+              std::optional<Activity> activity("exact " + chosen->argument);
+              const auto mechanism = chosen->compute(*market, common.seed);
+              const auctions::Setting setting = market->read();
+              if (!options->out.empty()) {
+                auctions::save(*mechanism, options->out);
+                note_saved(fmt::format("wrote {}", options->out));
+              }
+              auctions::AuditOptions measured = audit_options(app, options->audit, setting, common);
+              const auctions::MechanismKind& kind = auctions::mechanism_kind(chosen->argument);
+              const bool untested =
+                  !app.given("--regret-profiles") && kind.truthful && kind.average_flag.empty();
+              if (untested) measured.regret_profiles = 0;
+              note_activity("audit");
+              auctions::Audit audit = auctions::audit(*mechanism, setting, measured);
+              activity.reset();
+              audit.seconds =
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+              pictures->write(common, *mechanism, setting, audit);
+              print_audit(common, *mechanism, setting, audit,
+                          untested ? "0 by construction; --regret-profiles N looks for lies" : "");
+              if (common.json) return;
+              for (const auto& [key, value] : mechanism->parameters().notes) {
+                fmt::print("  {:<18} {}\n", key, value);
+              }
+              if (!options->out.empty()) fmt::print("saved {}\n", options->out);
+            };
+          }};
 }
 
 }  // namespace agora::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "auctions/mechanism.h"
+#include "cli/kind_options.h"
 #include "cli/verb.h"
 
 namespace agora::cli {
@@ -11,12 +12,13 @@ void run(const Common& common) {
     Json mechanisms = Json::array();
     for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
       Json average;  // null: no such option
-      if (!kind.average_option.empty()) average = kind.average_option;
+      if (!kind.average_flag.empty()) average = "--" + kind.average_flag;
       mechanisms.push_back({{"name", kind.name},
                             {"summary", kind.summary},
                             {"computed", static_cast<bool>(kind.design)},
                             {"truthful", kind.truthful},
-                            {"only_on_average_with", average}});
+                            {"only_on_average_with", average},
+                            {"parameters", parameters_json(kind.parameters)}});
     }
     Json settings = Json::array();
     for (const auctions::NamedSetting& named : auctions::named_settings()) {
@@ -28,6 +30,7 @@ void run(const Common& common) {
   fmt::print("Mechanisms\n");
   for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
     fmt::print("  {:<18} {}\n", kind.name, kind.summary);
+    print_parameters(kind.parameters, 18);
   }
   fmt::print("\nSettings of the thesis (others: \"NxM LAW\", docs/auctions.md)\n");
   for (const auctions::NamedSetting& named : auctions::named_settings()) {
@@ -41,7 +44,7 @@ Verb entry_auction_list() {
   return {.name = "auction list",
           .summary = "The mechanisms and the settings with names",
           .example = "agora auction list",
-          .declare = [](CLI::App&) { return run; }};
+          .declare = [](OptionList&) { return run; }};
 }
 
 }  // namespace agora::cli

@@ -2,7 +2,6 @@
 
 #include "auctions/reduction.h"
 #include "cli/auction_market.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 
@@ -11,23 +10,20 @@ Verb entry_auction_reduce() {
           .summary = "Turn a one-bidder mechanism into an exactly truthful menu",
           .example = "agora auction reduce bundle --setting 1x2 --out menu.json",
           .takes_device = true,
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto options = std::make_shared<auctions::ReductionOptions>();
-            auto argument = std::make_shared<std::string>();
             auto out = std::make_shared<std::string>();
             auto market = declare_market(app);
-            auto exact = declare_exact(app);
-            app.add_option("mechanism", *argument, "A mechanism file, or a name of `auction list`")
-                ->required();
-            app.add_option("--choices", options->choices, "Outcomes that go on the menu")
-                ->check(between(1, 1'000'000))
-                ->capture_default_str();
-            app.add_option("--profiles", options->profiles, "Profiles it is measured on")
-                ->check(between(1, 10'000'000))
-                ->capture_default_str();
-            app.add_option("--out", *out, "Save the menu: .safetensors or .json")->required();
+            auto chosen = declare_mechanism(app);
+            app.add("--choices", options->choices, "Outcomes that go on the menu")
+                .check(between(1, 1'000'000))
+                .shows_default();
+            app.add("--profiles", options->profiles, "Profiles it is measured on")
+                .check(between(1, 10'000'000))
+                .shows_default();
+            app.add("--out", *out, "Save the menu: .safetensors or .json").required();
             return [=](const Common& common) {
-              const auto mechanism = find_mechanism(*argument, *market, *exact, common.seed);
+              const auto mechanism = chosen->find(*market, common.seed);
               const auctions::Setting setting = market_for(*mechanism, *market);
               auctions::ReductionOptions how = *options;
               how.seed = common.seed;

@@ -5,13 +5,12 @@
 #include "auctions/run_bids.h"
 #include "base/error.h"
 #include "cli/auction_market.h"
-#include "cli/numbers.h"
 
 namespace agora::cli {
 namespace {
 
 struct Options {
-  std::string mechanism, bids, out;
+  std::string bids, out;
   int64_t draw_bids = 0;
   bool wide = false;
 };
@@ -24,30 +23,26 @@ Verb entry_auction_run() {
       .summary = "Run a mechanism on real bids: who gets what and pays how much",
       .example = "agora auction run second-price --setting 3x2 --draw 1000 --out outcome.csv",
       .takes_device = true,
-      .declare = [](CLI::App& app) {
+      .declare = [](OptionList& app) {
         auto options = std::make_shared<Options>();
         auto market = declare_market(app);
-        auto exact = declare_exact(app);
-        app.add_option("mechanism", options->mechanism,
-                       "A mechanism file, or a name of `auction list`")
-            ->required();
-        auto* bids = app.add_option("--bids", options->bids,
-                                    "CSV: b1i1,b1i2,... or profile,bidder,item,value");
-        app.add_option("--draw", options->draw_bids,
-                       "In place of --bids: so many profiles drawn from --setting")
-            ->check(between(int64_t{1}, int64_t{1} << 40))
-            ->excludes(bids);
-        app.add_option("--out", options->out, "CSV to write; payments go to OUT-payments")
-            ->required();
-        app.add_flag("--wide", options->wide, "One row per profile, payments included");
+        auto chosen = declare_mechanism(app);
+        const Option& bids =
+            app.add("--bids", options->bids, "CSV: b1i1,b1i2,... or profile,bidder,item,value");
+        app.add("--draw", options->draw_bids,
+                "In place of --bids: so many profiles drawn from --setting")
+            .check(between(int64_t{1}, int64_t{1} << 40))
+            .excludes(bids);
+        app.add("--out", options->out, "CSV to write; payments go to OUT-payments").required();
+        app.flag("--wide", options->wide, "One row per profile, payments included");
         return [=, &app](const Common& common) {
           const auto start = std::chrono::steady_clock::now();
-          const auto mechanism = find_mechanism(options->mechanism, *market, *exact, common.seed);
+          const auto mechanism = chosen->find(*market, common.seed);
           auctions::RunOptions how{.out = options->out,
                                    .wide = options->wide,
                                    .draw = std::nullopt,
                                    .domain = std::nullopt};
-          if (app.count("--seed") > 0) how.draw = common.seed;
+          if (app.given("--seed")) how.draw = common.seed;
           if (options->bids.empty() && options->draw_bids == 0) {
             throw user_error("--bids is required: a CSV of bids (or --draw N)");
           }

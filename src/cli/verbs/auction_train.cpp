@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 
 #include "auctions/network.h"
 #include "auctions/setting.h"
@@ -12,6 +11,7 @@
 #include "base/signals.h"
 #include "cli/auction_market.h"
 #include "cli/auction_seeds.h"
+#include "cli/kind_options.h"
 #include "cli/verb.h"
 #include "report/run_metrics.h"
 
@@ -24,86 +24,18 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kReports = 200;  // rows of metrics.csv
 constexpr int64_t kFewProfiles = 1000;
 
-// An option that changes one number of the recipe when it is given.
-template <typename Number>
-struct Change {
-  const char* option;
-  Number Recipe::*member;
-  const char* help;
-};
-const std::vector<Change<int>> kWholeNumbers{
-    {"--hidden", &Recipe::hidden, "Hidden layers"},
-    {"--width", &Recipe::width, "Width of a hidden layer, or channels"},
-    {"--misreport-steps", &Recipe::misreport_steps, "Steps of the search for lies per iteration"},
-    {"--candidates", &Recipe::candidates, "Other bids where that search may start"},
-    {"--refinements", &Recipe::refinements, "algnet: ascent steps after the misreporter's guess"}};
-const std::vector<Change<int64_t>> kCounts{
-    {"--iterations", &Recipe::iterations, "Updates of the mechanism"},
-    {"--batch", &Recipe::batch, "Profiles per update"},
-    {"--samples", &Recipe::samples,
-     "Train on this many fixed profiles, with remembered misreports; 0: fresh ones, online"},
-    {"--penalty-every", &Recipe::penalty_every, "Iterations between two rises of the penalty"},
-    {"--multiplier-every", &Recipe::multiplier_every, "Iterations between multiplier updates"},
-    {"--restart-every", &Recipe::restart_every, "algnet: draw the misreporter anew; 0: never"},
-    {"--restart-until", &Recipe::restart_until, "algnet: only before this iteration"}};
-const std::vector<Change<double>> kReals{
-    {"--rate", &Recipe::rate, "Learning rate at the start"},
-    {"--final-rate", &Recipe::final_rate, "Learning rate at the end"},
-    {"--weight-decay", &Recipe::weight_decay, "AdamW's decay"},
-    {"--averaging", &Recipe::averaging, "Decay of the running average of the weights; 0: none"},
-    {"--misreport-rate", &Recipe::misreport_rate, "First step of the search for lies"},
-    {"--misreport-final-rate", &Recipe::misreport_final_rate, "Its last step"},
-    {"--misreporter-rate", &Recipe::misreporter_rate, "algnet: the misreporter's learning rate"},
-    {"--regret-floor", &Recipe::regret_floor, "algnet: added to the regret under the loss's root"},
-    {"--multiplier", &Recipe::multiplier, "Lagrange multipliers at the start"},
-    {"--penalty", &Recipe::penalty, "Quadratic penalty at the start"},
-    {"--penalty-step", &Recipe::penalty_step, "What the penalty rises by"}};
-
 struct Settings {
   std::string mechanism, recipe = "best", seeds, run, out;
   auctions::AuditOptions audit{.regret_profiles = 1000};
-  std::vector<std::function<void(Recipe&)>> changes;
+  std::shared_ptr<KindOptions> changes;  // of the recipe
 };
 
-template <typename Number>
-void declare_changes(CLI::App& app, Settings& settings,
-                     const std::vector<Change<Number>>& changes) {
-  for (const Change<Number>& change : changes) {
-    auto value = std::make_shared<Number>();
-    CLI::Option* option = app.add_option(change.option, *value, change.help);
-    settings.changes.emplace_back([=](Recipe& recipe) {
-      if (option->count() > 0) recipe.*change.member = *value;
-    });
+std::vector<KindOptions::Kind> trained() {
+  std::vector<KindOptions::Kind> kinds;
+  for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
+    if (kind.network) kinds.push_back({kind.name, declared(training_of(kind).parameters)});
   }
-}
-
-void check(const Recipe& recipe) {
-  const auto positive = [](const char* option, double value) {
-    if (!(value > 0)) throw user_error("{}: expected a positive number, found {}", option, value);
-  };
-  const auto none_negative = [&](const auto& changes) {
-    for (const auto& change : changes) {
-      const double value = static_cast<double>(recipe.*change.member);
-      if (value >= 0 && std::isfinite(value)) continue;
-      throw user_error("{}: expected a number of at least 0, found {}", change.option, value);
-    }
-  };
-  none_negative(kWholeNumbers);
-  none_negative(kCounts);
-  none_negative(kReals);
-  positive("--regret-floor", recipe.regret_floor);
-  positive("--iterations", static_cast<double>(recipe.iterations));
-  positive("--batch", static_cast<double>(recipe.batch));
-  positive("--hidden", recipe.hidden);
-  positive("--width", recipe.width);
-  positive("--misreport-steps", recipe.misreport_steps);
-  positive("--misreport-rate", recipe.misreport_rate);
-  positive("--misreport-final-rate", recipe.misreport_final_rate);
-  positive("--penalty-every", static_cast<double>(recipe.penalty_every));
-  positive("--multiplier-every", static_cast<double>(recipe.multiplier_every));
-  if (recipe.averaging >= 1) {
-    throw user_error("--averaging: expected a number below 1, found {}", recipe.averaging);
-  }
+  return kinds;
 }
 
 void train(auctions::MechanismLearner& learner, RunFolder* folder) {
@@ -122,12 +54,14 @@ void train(auctions::MechanismLearner& learner, RunFolder* folder) {
 }
 
 void run(const std::shared_ptr<Market>& market, const Settings& settings, const Common& common) {
+  const Arguments changes = settings.changes->given_to(settings.mechanism);
   const auctions::Setting setting = market->read();
-  Recipe recipe = auctions::recipe(settings.mechanism, setting, settings.recipe);
-  for (const auto& change : settings.changes) change(recipe);
-  check(recipe);
+  const auctions::MechanismKind& kind = auctions::mechanism_kind(settings.mechanism);
+  Recipe recipe = auctions::recipe(kind.name, setting, settings.recipe);
+  tell_options(recipe, kind.name, training_of(kind).parameters, changes);
   if (!settings.out.empty()) auctions::check_file_name(settings.out);
-  if (const auto& table = setting.laws().table; table && table->design_profiles() < kFewProfiles) {
+  if (const auto& table = laws_of(setting).table;
+      table && table->design_profiles() < kFewProfiles) {
     tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
   if (!settings.seeds.empty()) {
@@ -165,39 +99,37 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
 Verb entry_auction_train() {
   return {
       .name = "auction train",
-      .summary = "Learn a mechanism: regretnet, equivariantnet or algnet",
+      .summary = fmt::format("Learn a mechanism: {}", fmt::join(names_in(trained()), ", ")),
       .example =
           "agora auction train regretnet --setting 1x2 --iterations 200 --regret-profiles 20 "
           "--run runs/regretnet-1x2",
       .takes_device = true,
       .outputs = {"out"},
-      .declare = [](CLI::App& app) {
+      .declare = [](OptionList& app) {
         auto settings = std::make_shared<Settings>();
         auto market = declare_market(app);
-        std::vector<std::string> names;
-        for (const auctions::MechanismKind& kind : auctions::mechanisms()) {
-          if (kind.network) names.push_back(kind.name);
-        }
-        app.add_option("mechanism", settings->mechanism,
-                       fmt::format("One of {}", fmt::join(names, ", ")))
-            ->required();
-        app.add_option("--recipe", settings->recipe,
-                       "best: what works best here; thesis: as published")
-            ->capture_default_str();
-        const CLI::Option* seeds =
-            app.add_option("--seeds", settings->seeds,
-                           "Train with several seeds, such as 1-5 or 1,3,7, side by side");
-        app.add_option("--run", settings->run, "Keep everything in this folder; goes on there");
-        app.add_option("--out", settings->out, "Write the mechanism to this file");
+        const std::vector<std::string> names = names_in(trained());
+        app.add("mechanism", settings->mechanism, fmt::format("One of {}", fmt::join(names, ", ")))
+            .required()
+            .check({[](const std::string& text) {
+              training_of(auctions::mechanism_kind(text));  // told before what is missing
+              return std::string();
+            }})
+            .offers(names, false);
+        app.add("--recipe", settings->recipe, "best: what works best here; thesis: as published")
+            .offers(auctions::recipe_kinds(), false)
+            .shows_default();
+        app.add("--seeds", settings->seeds,
+                "Train with several seeds, such as 1-5 or 1,3,7, side by side");
+        app.add("--run", settings->run, "Keep everything in this folder; goes on there");
+        app.add("--out", settings->out, "Write the mechanism to this file");
         declare_profiles(app, settings->audit, 0);
-        declare_changes(app, *settings, kCounts);
-        declare_changes(app, *settings, kWholeNumbers);
-        declare_changes(app, *settings, kReals);
+        settings->changes = std::make_shared<KindOptions>(app, trained());
         return [=, &app](const Common& common) {
-          if (seeds->count() > 0 && app.get_option("--seed")->count() > 0) {
+          if (app.given("--seeds") && app.given("--seed")) {
             throw user_error("--seed and --seeds exclude each other");
           }
-          if (seeds->count() > 0) seeds_named(settings->seeds);
+          if (app.given("--seeds")) seeds_named(settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the mechanism go?");
           }

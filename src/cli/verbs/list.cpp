@@ -64,7 +64,7 @@ Verb entry_list() {
   return {.name = "list",
           .summary = "Every model, format, solver, setting, mechanism and experiment, a line each",
           .example = "agora list",
-          .declare = [](CLI::App&) { return run; }};
+          .declare = [](OptionList&) { return run; }};
 }
 
 }  // namespace agora::cli

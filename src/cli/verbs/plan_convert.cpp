@@ -11,12 +11,12 @@ Verb entry_plan_convert() {
   return {.name = "plan convert",
           .summary = "Write a model as CSV or DRN, for other programs",
           .example = "agora plan convert frozenlake4x4 --out lake.csv",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto model = declare_model(app);
             auto out = std::make_shared<std::string>();
             auto format = std::make_shared<std::string>();
-            app.add_option("--out", *out, "File to write: .csv or .drn")->required();
-            app.add_option("--out-format", *format, "csv or drn, if the extension does not say");
+            app.add("--out", *out, "File to write: .csv or .drn").required();
+            app.add("--out-format", *format, "csv or drn, if the extension does not say");
             return [=](const Common& common) {
               const planning::Model read = model->read();
               for (const std::string& lost : planning::save(read, *out, *format)) {

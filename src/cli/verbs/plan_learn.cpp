@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/run_folder.h"
 #include "base/statistics.h"
+#include "cli/kind_options.h"
 #include "cli/plan_model.h"
 #include "cli/verb.h"
 #include "planning/learning/learning_curve.h"
@@ -25,6 +26,7 @@ struct Settings {
   LearningOptions learning;
   int64_t episodes = 1000;
   std::string run, report;
+  std::shared_ptr<KindOptions> told;
 };
 
 void learn(LearningCurve& curve, RunFolder* folder) {
@@ -104,6 +106,9 @@ void print_result(const Json& result) {
 void run(const ModelOptions& source, Settings settings, const Common& common) {
   settings.learning.seed = common.seed;
   settings.learning.discount = source.load.discount;
+  const planning::Learner& learner = planning::find_learner(settings.learning.algorithm);
+  tell_options(settings.learning, learner.name, learner.parameters,
+               settings.told->given_to(learner.name));
   if (settings.episodes < 1) {
     throw user_error("--episodes is {}, expected a positive number", settings.episodes);
   }
@@ -127,40 +132,30 @@ void run(const ModelOptions& source, Settings settings, const Common& common) {
 
 Verb entry_plan_learn() {
   return {.name = "plan learn",
-          .summary = "Learn a policy by trial and error: Z-learning, Q-learning, SARSA",
+          .summary = fmt::format("Learn a policy by trial and error: {}",
+                                 fmt::join(names_in(planning::learners()), ", ")),
           .example =
               "agora plan learn cliffwalking --algorithm z-learning --episodes 500 "
               "--report learning.html",
           .outputs = {"report"},
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto model = declare_model(app);
             auto settings = std::make_shared<Settings>();
             LearningOptions& learning = settings->learning;
             learning.exploration = "boltzmann";
-            std::string names;
-            for (const planning::Learner& learner : planning::learners()) {
-              names += (names.empty() ? "" : ", ") + learner.name;
-            }
-            app.add_option("--algorithm", learning.algorithm, names)->capture_default_str();
-            app.add_option("--exploration", learning.exploration,
-                           "epsilon-greedy, or boltzmann: in proportion to Z or e^(beta Q)")
-                ->capture_default_str();
-            app.add_option("--epsilon", learning.epsilon, "Share of random actions")
-                ->capture_default_str();
-            app.add_option("--alpha", learning.alpha, "Learning rate")->capture_default_str();
-            app.add_option("--alpha-power", learning.alpha_power,
-                           "Divide the rate by (visits)^POWER; 0 keeps it")
-                ->capture_default_str();
-            app.add_option("--beta", learning.beta, "Inverse temperature")->capture_default_str();
-            app.add_option("--mu", learning.mu, "Chemical potential (default: -log d - .1)");
-            app.add_option("--episodes", settings->episodes, "Episodes of each run")
-                ->capture_default_str();
-            app.add_option("--max-steps", learning.max_steps, "An episode is cut off after these")
-                ->capture_default_str();
-            app.add_option("--runs", learning.runs, "Independent runs")->capture_default_str();
-            app.add_option("--run", settings->run,
-                           "Folder to keep the run in; goes on from what it holds");
-            app.add_option("--report", settings->report, "HTML file with the learning curve");
+            const std::vector<std::string> names = names_in(planning::learners());
+            app.add("--algorithm", learning.algorithm, fmt::format("{}", fmt::join(names, ", ")))
+                .offers(names, false)
+                .shows_default();
+            app.add("--exploration", learning.exploration,
+                    "epsilon-greedy, or boltzmann: in proportion to Z or e^(beta Q)")
+                .offers({"boltzmann", "epsilon-greedy"}, false)
+                .shows_default();
+            settings->told = std::make_shared<KindOptions>(app, kinds_of(planning::learners()));
+            app.add("--episodes", settings->episodes, "Episodes of each run").shows_default();
+            app.add("--run", settings->run,
+                    "Folder to keep the run in; goes on from what it holds");
+            app.add("--report", settings->report, "HTML file with the learning curve");
             return [=](const Common& common) { run(*model, *settings, common); };
           }};
 }

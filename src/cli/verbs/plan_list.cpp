@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "cli/kind_options.h"
 #include "cli/verb.h"
 #include "planning/formats/format.h"
+#include "planning/learning/learner.h"
 #include "planning/models/builtin.h"
 #include "planning/solver.h"
 
@@ -11,13 +13,9 @@ namespace {
 void print_json_lists() {
   Json models = Json::array();
   for (const planning::BuiltIn& builtin : planning::builtins()) {
-    Json parameters = Json::object();
-    for (const planning::Parameter& parameter : builtin.parameters) {
-      parameters[parameter.name] = {{"default", parameter.preset}, {"summary", parameter.summary}};
-    }
     models.push_back({{"name", builtin.name},
                       {"summary", builtin.summary},
-                      {"parameters", std::move(parameters)}});
+                      {"parameters", parameters_json(builtin.parameters)}});
   }
   Json formats = Json::array();
   for (const planning::Format& format : planning::formats()) {
@@ -28,11 +26,20 @@ void print_json_lists() {
   }
   Json methods = Json::array();
   for (const planning::Solver& solver : planning::solvers()) {
-    methods.push_back({{"name", solver.name}, {"summary", solver.summary}});
+    methods.push_back({{"name", solver.name},
+                       {"summary", solver.summary},
+                       {"parameters", parameters_json(declared(solver.parameters))}});
+  }
+  Json learners = Json::array();
+  for (const planning::Learner& learner : planning::learners()) {
+    learners.push_back({{"name", learner.name},
+                        {"summary", learner.summary},
+                        {"parameters", parameters_json(declared(learner.parameters))}});
   }
   print_json({{"models", std::move(models)},
               {"formats", std::move(formats)},
-              {"methods", std::move(methods)}});
+              {"methods", std::move(methods)},
+              {"learners", std::move(learners)}});
 }
 
 void run(const Common& common) {
@@ -40,10 +47,7 @@ void run(const Common& common) {
   fmt::print("Built-in models (plan solve NAME, or NAME(parameter=value,...))\n");
   for (const planning::BuiltIn& builtin : planning::builtins()) {
     fmt::print("  {:<16} {}\n", builtin.name, builtin.summary);
-    for (const planning::Parameter& parameter : builtin.parameters) {
-      fmt::print("  {:<16}   {}={:.3g}: {}\n", "", parameter.name, parameter.preset,
-                 parameter.summary);
-    }
+    print_parameters(builtin.parameters, 16);
   }
   fmt::print("\nFile formats\n");
   for (const planning::Format& format : planning::formats()) {
@@ -54,15 +58,19 @@ void run(const Common& common) {
   for (const planning::Solver& solver : planning::solvers()) {
     fmt::print("  {:<16} {}\n", solver.name, solver.summary);
   }
+  fmt::print("\nLearners (plan learn --algorithm NAME)\n");
+  for (const planning::Learner& learner : planning::learners()) {
+    fmt::print("  {:<16} {}\n", learner.name, learner.summary);
+  }
 }
 
 }  // namespace
 
 Verb entry_plan_list() {
   return {.name = "plan list",
-          .summary = "The built-in models, the file formats and the methods",
+          .summary = "The built-in models, the file formats, the methods and the learners",
           .example = "agora plan list",
-          .declare = [](CLI::App&) { return run; }};
+          .declare = [](OptionList&) { return run; }};
 }
 
 }  // namespace agora::cli

@@ -65,7 +65,7 @@ Verb entry_plan_show() {
   return {.name = "plan show",
           .summary = "What a model is; of a map, a drawing with the best moves",
           .example = "agora plan show 'slippery-cliff(slip=0.1)' --method vi",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto model = declare_model(app);
             auto choice = declare_solving(app);
             return [=](const Common& common) { run(*model, *choice, common); };

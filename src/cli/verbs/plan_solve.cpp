@@ -16,6 +16,7 @@
 #include "report/html.h"
 #include "report/png.h"
 #include "report/svg.h"
+#include "report/text.h"
 
 namespace agora::cli {
 namespace {
@@ -114,8 +115,8 @@ report::Page page(const std::string& source, const Common& common, const Model& 
     const size_t i = static_cast<size_t>(s);
     const bool acts = !model.terminal(s) && !solution.policy.empty();
     const Action best = acts ? solution.policy.best(s) : planning::kNone;
-    table.rows.push_back({{model.state_name(s), fmt::format("{:.6g}", solution.value[i]),
-                           solution.log_z.empty() ? "" : fmt::format("{:.6g}", solution.log_z[i]),
+    table.rows.push_back({{model.state_name(s), report::readable(solution.value[i]),
+                           solution.log_z.empty() ? "" : report::readable(solution.log_z[i]),
                            best == planning::kNone ? "" : model.action_name(best)}});
   }
   page.sections.push_back({.heading = "The states", .blocks = {table}});
@@ -171,15 +172,15 @@ Verb entry_plan_solve() {
   return {.name = "plan solve",
           .summary = "Value and policy of a model, by partition functions or classic methods",
           .example = "agora plan solve 'maze(rows=21,cols=21,seed=3)' --beta 2 --picture maze.png",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto model = declare_model(app);
             auto choice = declare_solving(app);
             auto outputs = std::make_shared<Outputs>();
-            app.add_option("--out", outputs->table,
-                           "CSV of every state: state,name,value,log_z,action,p_ACTION...");
-            app.add_option("--picture", outputs->picture,
-                           "Picture of a map's values and policy: .png or .svg");
-            app.add_option("--report", outputs->report, "The same and more as one HTML file");
+            app.add("--out", outputs->table,
+                    "CSV of every state: state,name,value,log_z,action,p_ACTION...");
+            app.add("--picture", outputs->picture,
+                    "Picture of a map's values and policy: .png or .svg");
+            app.add("--report", outputs->report, "The same and more as one HTML file");
             return [=](const Common& common) { run(*model, *choice, *outputs, common); };
           }};
 }

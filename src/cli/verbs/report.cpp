@@ -32,14 +32,14 @@ Verb entry_report() {
   return {.name = "report",
           .summary = "Write a page of one run, or of several beside each other",
           .example = "agora report runs/reproduce/quick/ch1-optimal-auction-seed-1",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto options = std::make_shared<Options>();
-            app.add_option("folder", options->folders,
-                           "Folders of runs: curves of the same metric share a chart")
-                ->required();
-            app.add_option("--out", options->out,
-                           "The file to write; FOLDER/report.html if not given, of several runs "
-                           "report.html here");
+            app.add("folder", options->folders,
+                    "Folders of runs: curves of the same metric share a chart")
+                .required();
+            app.add("--out", options->out,
+                    "The file to write; FOLDER/report.html if not given, of several runs "
+                    "report.html here");
             return [options](const Common& common) { write_report(*options, common); };
           }};
 }

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/signals.h"
-#include "cli/numbers.h"
 #include "cli/verb.h"
 #include "reproduce/book.h"
 #include "reproduce/runner.h"
@@ -211,29 +210,30 @@ void run(const Options& options, const Common& common) {
 }  // namespace
 
 Verb entry_reproduce() {
-  return {
-      .name = "reproduce",
-      .summary = "Regenerate the thesis's tables and figures beside the printed values",
-      .example = "agora reproduce ch1-optimal-auction --scale quick",
-      .takes_device = true,
-      .declare = [](CLI::App& app) {
-        auto options = std::make_shared<Options>();
-        app.add_option("what", options->what, "list, all, chapter N, or names of experiments");
-        app.add_option("--scale", options->scale,
-                       "quick: minutes on a laptop; full: the thesis's sizes")
-            ->check(one_of({"quick", "full"}))
-            ->capture_default_str();
-        app.add_option("--out", options->out, "Folder of the runs and the report")
-            ->capture_default_str();
-        app.add_flag("--fresh", options->fresh, "Run again what is finished");
-        app.add_flag("--any-build", options->any_build,
+  return {.name = "reproduce",
+          .summary = "Regenerate the thesis's tables and figures beside the printed values",
+          .example = "agora reproduce ch1-optimal-auction --scale quick",
+          .takes_device = true,
+          .declare = [](OptionList& app) {
+            auto options = std::make_shared<Options>();
+            std::vector<std::string> names{"list", "all", "chapter"};
+            for (const Experiment& each : reproduce::experiments()) names.push_back(each.name);
+            app.add("what", options->what, "list, all, chapter N, or names of experiments")
+                .offers(names, false);
+            app.add("--scale", options->scale,
+                    "quick: minutes on a laptop; full: the thesis's sizes")
+                .check(one_of({"quick", "full"}))
+                .shows_default();
+            app.add("--out", options->out, "Folder of the runs and the report").shows_default();
+            app.flag("--fresh", options->fresh, "Run again what is finished");
+            app.flag("--any-build", options->any_build,
                      "Judge results of other builds too, instead of running those again");
-        app.add_flag("--strict", options->strict, "End with status 3 if a rule is missed");
-        app.add_option("--task", options->task, "Run one experiment here, as one run")->group("");
-        app.add_option("--run", options->run, "The run folder of --task")->group("");
-        app.add_option("--recipe", options->recipe, "The hash of what --task runs")->group("");
-        return [options](const Common& common) { run(*options, common); };
-      }};
+            app.flag("--strict", options->strict, "End with status 3 if a rule is missed");
+            app.add("--task", options->task, "Run one experiment here, as one run").hidden();
+            app.add("--run", options->run, "The run folder of --task").hidden();
+            app.add("--recipe", options->recipe, "The hash of what --task runs").hidden();
+            return [options](const Common& common) { run(*options, common); };
+          }};
 }
 
 }  // namespace agora::cli

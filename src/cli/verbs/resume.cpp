@@ -35,7 +35,7 @@ void resume(const fs::path& folder, const Common& common) {
   const Json settings = read_run_settings(folder);
   const auto name = json_member<std::string>(settings, "verb", folder.string());
   const Verb* verb = verb_named(name);
-  if (verb == nullptr || Parser(*verb).app.get_option_no_throw("--run") == nullptr) {
+  if (verb == nullptr || Parser(*verb).app.find("--run") == nullptr) {
     throw user_error("{}: expected a verb whose work is a run, found '{}'",
                      (folder / "config.toml").string(), printable(name));
   }
@@ -55,9 +55,9 @@ Verb entry_resume() {
   return {.name = "resume",
           .summary = "Go on with an interrupted run; the result is the same bits",
           .example = "agora resume runs/reproduce/quick/ch1-optimal-auction-seed-1",
-          .declare = [](CLI::App& app) {
+          .declare = [](OptionList& app) {
             auto folder = std::make_shared<std::string>();
-            app.add_option("folder", *folder, "The run's folder")->required();
+            app.add("folder", *folder, "The run's folder").required();
             return [folder](const Common& common) { resume(*folder, common); };
           }};
 }

@@ -203,8 +203,9 @@ Group<Real>::Group(const Plan& plan, const Step& step, int64_t lanes) {
     code.to = slot[k];
     code.flat = (flat || features_ == 1) && lane_chunks_ == 1;
     code.function = instructions[k].macro == Macro::kNone
-                        ? elementwise_kernel<Real>(instruction.op, splat)
-                        : macro_kernel<Real>(instructions[k].macro);
+                        ? kernels<Real>().elementwise(instruction.op, splat)
+                        : kernels<Real>().macro(instructions[k].macro);
+    CHECK(code.function != nullptr, "{} is not elementwise", op_name(instruction.op));
     code_.push_back(code);
   }
   registers_ = static_cast<int64_t>(owner.size());

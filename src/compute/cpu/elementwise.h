@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compute/cpu/context.h"
+#include "compute/cpu/kernels.h"
 
 // Fused elementwise groups. A group walks its shape once, in chunks of about a thousand values;
 // all its instructions run on a chunk before the next one, so intermediates stay in L1.
@@ -11,23 +12,6 @@ namespace agora::compute::cpu {
 
 constexpr int64_t kChunk = 1024;    // values of a chunk
 constexpr int64_t kRegisters = 48;  // chunks for intermediates: the most a group has
-
-// A span of `features` runs of `lanes` values; feature f of an operand is at data + f * stride.
-template <typename Real>
-struct Kernel {
-  using Function = void (*)(int64_t features, int64_t lanes, Real* to, int64_t to_stride,
-                            const Real* a, int64_t a_stride, const Real* b, int64_t b_stride,
-                            const Real* c, int64_t c_stride);
-};
-
-// Instructions that do the work of several: a (1 - b^2), the gradient of tanh; a + b + c.
-enum class Macro : uint8_t { kNone, kTanhSlope, kAddThree };
-template <typename Real>
-typename Kernel<Real>::Function macro_kernel(Macro macro);
-
-// splat[k]: operand k has one value per feature instead of one per lane.
-template <typename Real>
-typename Kernel<Real>::Function elementwise_kernel(Op op, std::array<bool, 3> splat);
 
 template <typename Real>
 class Group {
@@ -49,7 +33,7 @@ class Group {
     std::vector<int64_t> outer{};  // strides of the outer axes
   };
   struct Code {
-    typename Kernel<Real>::Function function = nullptr;
+    Elementwise<Real> function = nullptr;
     std::array<int32_t, 3> from{};  // operands: inputs, then outputs, then registers
     int32_t to = 0;
     bool flat = false;  // one run over the whole chunk

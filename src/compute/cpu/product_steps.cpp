@@ -80,10 +80,11 @@ class Matmul final : public Runnable<Real> {
       }
       job.x = x + x_outer_[k];
       job.y = y + y_outer_[k];
-      tile_matmul(job);
+      kernels_.matmul(job);
     }
   }
 
+  const Kernels<Real>& kernels_ = kernels<Real>();
   Place x_, w_, bias_, y_;
   bool has_bias_;
   std::vector<int64_t> x_outer_, y_outer_;
@@ -148,12 +149,13 @@ class Outer final : public Runnable<Real> {
     for (size_t k = 0; k < x_outer_.size(); ++k) {
       job.x = x + x_outer_[k];
       job.dy = dy + dy_outer_[k];
-      tile_outer(job);
+      kernels_.outer(job);
     }
   }
   int64_t workspace() const override { return job_.out * job_.lanes + 64; }
 
  private:
+  const Kernels<Real>& kernels_ = kernels<Real>();
   Place x_, dy_, dw_;
   std::vector<int64_t> x_outer_, dy_outer_;
   TileOuter<Real> job_{};
@@ -179,22 +181,22 @@ class Image final : public Runnable<Real> {
     const int64_t height = a_shape_[0], width = a_shape_[1], channels = a_shape_[2];
     switch (op_) {
       case Op::kConv:
-        tile_conv3x3<Real>(
+        kernels_.conv3x3(
             {a, b, nullptr, context.at(y_), height, width, channels, b_shape_[3], lanes_});
         return;
       case Op::kConvInput:
-        tile_conv3x3_input<Real>(
+        kernels_.conv3x3_input(
             {a, b, context.at(y_), height, width, b_shape_[2], channels, lanes_});
         return;
       case Op::kConvWeight:
-        tile_conv3x3_weight<Real>({a, b, context.partial + y_.offset, height, width, channels,
-                                   b_shape_[2], lanes_, context.rows, context.workspace});
+        kernels_.conv3x3_weight({a, b, context.partial + y_.offset, height, width, channels,
+                                 b_shape_[2], lanes_, context.rows, context.workspace});
         return;
       case Op::kPool:
-        tile_pool<Real>({a, context.at(y_), nullptr, nullptr, height, width, channels, lanes_});
+        kernels_.pool({a, context.at(y_), nullptr, nullptr, height, width, channels, lanes_});
         return;
       default:
-        tile_pool_gradient<Real>({a, nullptr, b, context.at(y_), height, width, channels, lanes_});
+        kernels_.pool_gradient({a, nullptr, b, context.at(y_), height, width, channels, lanes_});
     }
   }
   int64_t workspace() const override {
@@ -202,6 +204,7 @@ class Image final : public Runnable<Real> {
   }
 
  private:
+  const Kernels<Real>& kernels_ = kernels<Real>();
   Op op_;
   int64_t lanes_;
   Place a_, b_, y_;

@@ -1,13 +1,9 @@
 #include "compute/cpu/tile_steps.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "base/error.h"
-#include "compute/cpu/gemm.h"
-#include "compute/cpu/simd.h"
-#include "compute/cpu/vector_math.h"
+#include "compute/cpu/kernels.h"
 
 namespace agora::compute::cpu {
 
@@ -72,146 +68,78 @@ class Copy final : public Runnable<Real> {
   Real value_ = 0;
 };
 
-// Sums and maxima along axes: vectors of lanes for tiles, single values for shared tensors.
+// Sums and maxima along axes.
 template <typename Real>
 class Reduce final : public Runnable<Real> {
  public:
   Reduce(const Plan& plan, const Step& step, int64_t lanes)
-      : from_(place_of(plan, step.inputs[0], lanes)),
-        to_(place_of(plan, step.outputs[0], lanes)),
-        width_(width_of(step.outputs[0], lanes)),
-        maximum_(step.op == Op::kMaximum),
-        scale_(static_cast<Real>(step.scale)) {
+      : from_(place_of(plan, step.inputs[0], lanes)), to_(place_of(plan, step.outputs[0], lanes)) {
     const View& x = step.inputs[0];
     Shape kept = x.shape, reduced(x.shape.size(), 1);
     for (const int64_t axis : step.ints) {
       std::swap(kept[static_cast<size_t>(axis)], reduced[static_cast<size_t>(axis)]);
     }
-    starts_ = offsets_of(kept, x.strides, width_);
-    steps_ = offsets_of(reduced, x.strides, width_);
-    contiguous_ = width_ == 1;
+    job_.width = width_of(step.outputs[0], lanes);
+    starts_ = offsets_of(kept, x.strides, job_.width);
+    steps_ = offsets_of(reduced, x.strides, job_.width);
+    job_.positions = static_cast<int64_t>(starts_.size());
+    job_.count = static_cast<int64_t>(steps_.size());
+    job_.scale = static_cast<Real>(step.scale);
+    job_.maximum = step.op == Op::kMaximum;
+    job_.contiguous = job_.width == 1;
     for (size_t k = 0; k < steps_.size(); ++k) {
-      contiguous_ = contiguous_ && steps_[k] == static_cast<int64_t>(k);
+      job_.contiguous = job_.contiguous && steps_[k] == static_cast<int64_t>(k);
     }
-    if (contiguous_) steps_.resize(1);
-    count_ = feature_count(reduced);
+    if (job_.contiguous) steps_.resize(1);
   }
   void run(const Context<Real>& context) const override {
-    const Real* const from = context.at(from_);
-    Real* const to = context.at(to_);
-    for (size_t k = 0; k < starts_.size(); ++k) {
-      const Real* const start = from + starts_[k];
-      if (contiguous_) {
-        to[k] = along(start) * scale_;
-      } else if (width_ == 1) {
-        Real total = start[steps_[0]];
-        for (size_t j = 1; j < steps_.size(); ++j) total = join(total, start[steps_[j]]);
-        to[k] = total * scale_;
-      } else {
-        vectors(start, to + static_cast<int64_t>(k) * width_);
-      }
-    }
+    TileReduce<Real> job = job_;
+    job.from = context.at(from_);
+    job.to = context.at(to_);
+    job.starts = starts_.data();
+    job.steps = steps_.data();
+    kernels_.reduce(job);
   }
 
  private:
-  Real join(Real a, Real b) const { return maximum_ ? (b > a || b != b ? b : a) : a + b; }
-
-  Real along(const Real* start) const {
-    constexpr int kLanes = Vec<Real>::kLanes;
-    Real lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) {
-      lane[l] = maximum_ ? -std::numeric_limits<Real>::infinity() : Real(0);
-    }
-    for (int64_t k = 0; k < count_; ++k) lane[k % kLanes] = join(lane[k % kLanes], start[k]);
-    Real total = lane[0];
-    for (int l = 1; l < kLanes; ++l) total = join(total, lane[l]);
-    return total;
-  }
-
-  // Four registers at a time where there are as many.
-  void vectors(const Real* start, Real* to) const {
-    constexpr int64_t kFour = 4 * Vec<Real>::kLanes;
-    int64_t lane = 0;
-    for (; lane + kFour <= width_; lane += kFour) block<4>(start + lane, to + lane);
-    for (; lane < width_; lane += Vec<Real>::kLanes) block<1>(start + lane, to + lane);
-  }
-
-  template <int kCount>
-  void block(const Real* start, Real* to) const {
-    using V = Vec<Real>;
-    V total[kCount];
-    for (int v = 0; v < kCount; ++v) total[v] = V::load(start + steps_[0] + v * V::kLanes);
-    for (size_t j = 1; j < steps_.size(); ++j) {
-      for (int v = 0; v < kCount; ++v) {
-        const V next = V::load(start + steps_[j] + v * V::kLanes);
-        total[v] =
-            maximum_ ? select<Real>(next != next, next, max(next, total[v])) : total[v] + next;
-      }
-    }
-    for (int v = 0; v < kCount; ++v) (total[v] * V(scale_)).store(to + v * V::kLanes);
-  }
-
+  const Kernels<Real>& kernels_ = kernels<Real>();
   Place from_, to_;
-  int64_t width_, count_ = 1;
-  bool maximum_, contiguous_ = false;
-  Real scale_;
   std::vector<int64_t> starts_, steps_;
+  TileReduce<Real> job_{};
 };
 
 template <typename Real>
 class Softmax final : public Runnable<Real> {
  public:
   Softmax(const Plan& plan, const Step& step, int64_t lanes)
-      : from_(place_of(plan, step.inputs[0], lanes)),
-        to_(place_of(plan, step.outputs[0], lanes)),
-        width_(width_of(step.outputs[0], lanes)),
-        log_(step.op == Op::kLogSoftmax) {
+      : from_(place_of(plan, step.inputs[0], lanes)), to_(place_of(plan, step.outputs[0], lanes)) {
     const size_t axis = static_cast<size_t>(step.ints[0]);
     const View &x = step.inputs[0], &y = step.outputs[0];
     Shape kept = x.shape;
     kept[axis] = 1;
-    size_ = x.shape[axis];
-    from_step_ = x.strides[axis] * width_;
-    to_step_ = y.strides[axis] * width_;
-    from_starts_ = offsets_of(kept, x.strides, width_);
-    to_starts_ = offsets_of(kept, y.strides, width_);
+    job_.width = width_of(y, lanes);
+    from_starts_ = offsets_of(kept, x.strides, job_.width);
+    to_starts_ = offsets_of(kept, y.strides, job_.width);
+    job_.positions = static_cast<int64_t>(from_starts_.size());
+    job_.size = x.shape[axis];
+    job_.from_step = x.strides[axis] * job_.width;
+    job_.to_step = y.strides[axis] * job_.width;
+    job_.log = step.op == Op::kLogSoftmax;
   }
   void run(const Context<Real>& context) const override {
-    using V = Vec<Real>;
-    for (size_t k = 0; k < from_starts_.size(); ++k) {
-      const Real* const from = context.at(from_) + from_starts_[k];
-      Real* const to = context.at(to_) + to_starts_[k];
-      for (int64_t lane = 0; lane < width_; lane += V::kLanes) {
-        const int64_t count = std::min<int64_t>(V::kLanes, width_ - lane);
-        const auto load = [&](const Real* at) {
-          return count == V::kLanes ? V::load(at) : V::load(at, count);
-        };
-        const auto store = [&](V value, Real* at) {
-          count == V::kLanes ? value.store(at) : value.store(at, count);
-        };
-        V top = load(from + lane);
-        for (int64_t j = 1; j < size_; ++j) top = max(top, load(from + j * from_step_ + lane));
-        V total(Real(0));
-        for (int64_t j = 0; j < size_; ++j) {
-          const V shifted = load(from + j * from_step_ + lane) - top;
-          const V power = exp(shifted);
-          total += power;
-          store(log_ ? shifted : power, to + j * to_step_ + lane);
-        }
-        const V last = log_ ? log(total) : V(Real(1)) / total;
-        for (int64_t j = 0; j < size_; ++j) {
-          const V value = load(to + j * to_step_ + lane);
-          store(log_ ? value - last : value * last, to + j * to_step_ + lane);
-        }
-      }
-    }
+    TileSoftmax<Real> job = job_;
+    job.from = context.at(from_);
+    job.to = context.at(to_);
+    job.from_starts = from_starts_.data();
+    job.to_starts = to_starts_.data();
+    kernels_.softmax(job);
   }
 
  private:
+  const Kernels<Real>& kernels_ = kernels<Real>();
   Place from_, to_;
-  int64_t width_, size_ = 1, from_step_ = 0, to_step_ = 0;
-  bool log_;
   std::vector<int64_t> from_starts_, to_starts_;
+  TileSoftmax<Real> job_{};
 };
 
 template <typename Real>
@@ -222,24 +150,12 @@ class SumRows final : public Runnable<Real> {
         y_(place_of(plan, step.outputs[0], lanes)),
         offsets_(all_offsets(step.inputs[0], lanes)) {}
   void run(const Context<Real>& context) const override {
-    using V = Vec<Real>;
-    const Real* const x = context.at(x_);
-    Real* const y = context.partial + y_.offset;
-    for (size_t k = 0; k < offsets_.size(); ++k) {
-      const Real* const row = x + offsets_[k];
-      V total(Real(0));
-      int64_t r = 0;
-      for (; r + V::kLanes <= context.rows; r += V::kLanes) total += V::load(row + r);
-      if (r < context.rows) total += V::load(row + r, context.rows - r);
-      Real lanes[V::kLanes];
-      total.store(lanes);
-      Real sum = 0;
-      for (const Real lane : lanes) sum += lane;
-      y[k] += sum;
-    }
+    kernels_.sum_rows({context.at(x_), context.partial + y_.offset, offsets_.data(),
+                       static_cast<int64_t>(offsets_.size()), context.rows});
   }
 
  private:
+  const Kernels<Real>& kernels_ = kernels<Real>();
   Place x_, y_;
   std::vector<int64_t> offsets_;
 };
@@ -335,7 +251,7 @@ void load_rows(const HostRows<Real>& host, int64_t features, int64_t lanes,
       }
     }
   } else {
-    transpose<Real>(context.rows, features, host.values + begin, features, tile, lanes);
+    kernels<Real>().transpose(context.rows, features, host.values + begin, features, tile, lanes);
   }
   if (context.rows == lanes) return;
   for (int64_t f = 0; f < features; ++f) {

@@ -109,8 +109,7 @@ std::vector<std::string> write_csv(const Model& model, const std::filesystem::pa
   if (model.start().size() > 1) {
     lost.push_back("the start distribution");
   } else if (model.start()[0].state != 0) {
-    lost.push_back(
-        fmt::format("the start (use --start '{}')", model.state_name(model.start()[0].state)));
+    lost.push_back(fmt::format("the start, '{}'", model.state_name(model.start()[0].state)));
   }
   if (model.discount() != 1) lost.push_back(fmt::format("the discount {}", model.discount()));
   return lost;

@@ -26,21 +26,11 @@ size_t draw(std::span<const double> policy, Rng& rng) {
   return last;
 }
 
-void check(const LearningOptions& options, const Model& model) {
-  const auto need = [](bool holds, const char* option, double found, const char* expected) {
-    if (!holds) throw user_error("{} is {}, expected {}", option, found, expected);
-  };
-  need(options.epsilon >= 0 && options.epsilon <= 1, "--epsilon", options.epsilon, "0 to 1");
-  need(options.alpha > 0 && options.alpha <= 1, "--alpha", options.alpha, "above 0, at most 1");
-  need(options.alpha_power >= 0 && options.alpha_power <= 1, "--alpha-power", options.alpha_power,
-       "0 to 1");
-  need(options.beta > 0 && std::isfinite(options.beta), "--beta", options.beta,
-       "a positive number");
-  need(options.max_steps > 0, "--max-steps", options.max_steps, "a positive number");
-  need(options.runs > 0 && options.runs < 65536, "--runs", options.runs, "1 to 65535");
+void check(const LearningOptions& options, const Learner& learner, const Model& model) {
+  check_members(learner.name, learner.parameters, options);
   if (options.exploration != "epsilon-greedy" && options.exploration != "boltzmann") {
     throw user_error(
-        "--exploration: unknown strategy '{}'{}; there are epsilon-greedy and "
+        "exploration: unknown strategy '{}'{}; there are epsilon-greedy and "
         "boltzmann",
         options.exploration, suggestion(options.exploration, {"epsilon-greedy", "boltzmann"}));
   }
@@ -53,14 +43,27 @@ void check(const LearningOptions& options, const Model& model) {
 
 }  // namespace
 
+std::vector<LearningParameter> learning_parameters() {
+  return {
+      parameter("epsilon", &LearningOptions::epsilon, 0, 1, "share of random actions"),
+      parameter("alpha", &LearningOptions::alpha, kAboveZero, 1, "learning rate"),
+      parameter("alpha-power", &LearningOptions::alpha_power, 0, 1,
+                "divide the rate by (visits)^POWER; 0 keeps it"),
+      parameter("beta", &LearningOptions::beta, kAboveZero, kFinite, "inverse temperature"),
+      parameter("max-steps", &LearningOptions::max_steps, 1, kMost<int32_t>,
+                "an episode is cut off after these"),
+      parameter("runs", &LearningOptions::runs, 1, 65535, "independent runs"),
+  };
+}
+
 const Learner& find_learner(const std::string& name) {
   std::vector<std::string> names;
   for (const Learner& learner : learners()) {
     if (learner.name == name) return learner;
     names.push_back(learner.name);
   }
-  throw user_error("--algorithm: unknown algorithm '{}'{}; there are {}", name,
-                   suggestion(name, names), fmt::join(names, ", "));
+  throw user_error("unknown algorithm '{}'{}; there are {}", name, suggestion(name, names),
+                   fmt::join(names, ", "));
 }
 
 void behaviour(std::span<const double> row, const LearningOptions& options, double scale,
@@ -87,7 +90,7 @@ void behaviour(std::span<const double> row, const LearningOptions& options, doub
 
 LearningRun::LearningRun(const Model& model, const LearningOptions& options)
     : model_(model), options_(options), learner_(find_learner(options.algorithm)) {
-  check(options, model);
+  check(options, learner_, model);
   rates_ = {options.beta, options.mu.value_or(-std::log(model.actions()) - 0.1),
             options.discount.value_or(model.discount())};
   scale_ = learner_.log_z ? 1.0 : options.beta;
@@ -140,7 +143,7 @@ double LearningRun::learning_rate(size_t entry) {
   return options_.alpha / std::pow(++visits_[entry], options_.alpha_power);
 }
 
-LearningRun::Outcome LearningRun::play(int32_t run, int64_t episode) {
+LearningRun::Played LearningRun::play(int32_t run, int64_t episode) {
   Rng rng(options_.seed, kEpisodes + static_cast<uint32_t>(run), static_cast<uint32_t>(episode));
   std::vector<double> policy(static_cast<size_t>(model_.actions()));
   const std::vector<double> certain{1.0};
@@ -148,11 +151,11 @@ LearningRun::Outcome LearningRun::play(int32_t run, int64_t episode) {
   if (model_.terminal(s)) return {model_.terminal_reward(s), 0};
   behaviour(row(run, s), options_, scale_, policy);
   size_t a = draw(policy, rng);
-  Outcome outcome{0, 0};
-  while (outcome.steps < options_.max_steps) {
+  Played played{0, 0};
+  while (played.steps < options_.max_steps) {
     const Model::Transition t = draw_landing(s, static_cast<Action>(a), rng);
-    outcome.sum += t.reward;
-    ++outcome.steps;
+    played.sum += t.reward;
+    ++played.steps;
     const size_t here = entry(run, s, static_cast<Action>(a));
     const double alpha = learning_rate(here);
     if (model_.terminal(t.next)) {
@@ -161,7 +164,7 @@ LearningRun::Outcome LearningRun::play(int32_t run, int64_t episode) {
       const double end = learner_.log_z ? rates_.beta * reward : reward;
       const Experience last{t.reward, {&end, 1}, certain, 0};
       move_towards(table_[here], alpha, learner_.target(last, rates_));
-      outcome.sum += reward;
+      played.sum += reward;
       break;
     }
     behaviour(row(run, t.next), options_, scale_, policy);
@@ -171,7 +174,7 @@ LearningRun::Outcome LearningRun::play(int32_t run, int64_t episode) {
     s = t.next;
     a = next_action;
   }
-  return outcome;
+  return played;
 }
 
 std::vector<double> LearningRun::advance(int64_t episodes) {
@@ -180,9 +183,9 @@ std::vector<double> LearningRun::advance(int64_t episodes) {
   std::vector<int64_t> steps(runs);
   default_pool().run(options_.runs, [&](int64_t run) {
     for (int64_t i = 0; i < episodes; ++i) {
-      const Outcome outcome = play(static_cast<int32_t>(run), episode_ + i);
-      returns[static_cast<size_t>(i) * runs + static_cast<size_t>(run)] = outcome.sum;
-      steps[static_cast<size_t>(run)] += outcome.steps;
+      const Played played = play(static_cast<int32_t>(run), episode_ + i);
+      returns[static_cast<size_t>(i) * runs + static_cast<size_t>(run)] = played.sum;
+      steps[static_cast<size_t>(run)] += played.steps;
     }
   });
   for (const int64_t count : steps) steps_ += count;

@@ -12,20 +12,6 @@
 
 namespace agora::planning {
 
-struct LearningOptions {
-  std::string algorithm = "z-learning";
-  std::string exploration = "epsilon-greedy";  // or "boltzmann": in proportion to Z or e^(beta Q)
-  double epsilon = 0.1;
-  double alpha = 0.1;        // learning rate ...
-  double alpha_power = 0.0;  // ... divided by (visits of the state and action)^power
-  double beta = 1.0;
-  std::optional<double> mu;        // default -log d - .1
-  std::optional<double> discount;  // default: the model's own
-  int32_t max_steps = 1000;        // an episode is cut off after so many
-  int32_t runs = 10;               // independent ones, side by side
-  uint64_t seed = 0;
-};
-
 // Probabilities of the next action given the table's row; equally good actions share.
 void behaviour(std::span<const double> row, const LearningOptions& options, double scale,
                std::span<double> policy);
@@ -57,11 +43,11 @@ class LearningRun {
   std::span<const double> row(int32_t run, State s) const;
 
  private:
-  struct Outcome {
+  struct Played {
     double sum;
     int64_t steps;
   };
-  Outcome play(int32_t run, int64_t episode);
+  Played play(int32_t run, int64_t episode);
   double greedy_episode(int32_t run, Rng& rng) const;
   State draw_start(Rng& rng) const;
   Model::Transition draw_landing(State s, Action a, Rng& rng) const;

@@ -26,12 +26,12 @@ State named_state(const Model& model, const std::string& name) {
   if (s != kNone) return s;
   if (!model.grid().empty()) {
     throw user_error(
-        "--start: unknown state '{}'; a cell is ROW,COLUMN from 0,0 to {},{} and no wall", name,
+        "start: unknown state '{}'; a cell is ROW,COLUMN from 0,0 to {},{} and no wall", name,
         model.grid().rows - 1, model.grid().cols - 1);
   }
   std::vector<std::string> names;
   for (State i = 0; i < std::min(model.states(), 1000); ++i) names.push_back(model.state_name(i));
-  throw user_error("--start: unknown state '{}'{}; the first one is '{}'", name,
+  throw user_error("start: unknown state '{}'{}; the first one is '{}'", name,
                    suggestion(name, names), names[0]);
 }
 
@@ -43,7 +43,7 @@ std::vector<Start> parse_start(const Model& model, const std::string& text) {
     for (State s = 0; s < model.states(); ++s) {
       if (!model.terminal(s)) starts.push_back({s, 1.0});
     }
-    if (starts.empty()) throw user_error("--start uniform: every state is terminal");
+    if (starts.empty()) throw user_error("start: every state is terminal");
     for (Start& start : starts) start.probability /= static_cast<double>(starts.size());
     return starts;
   }
@@ -54,13 +54,13 @@ std::vector<Start> parse_start(const Model& model, const std::string& text) {
     const size_t colon = part.rfind(':');
     const auto p = colon == part.npos ? std::nullopt : to_number(part.substr(colon + 1));
     if (!p || !(*p >= 0 && *p <= 1)) {
-      throw user_error("--start: expected NAME:PROBABILITY, found '{}'", part);
+      throw user_error("start: expected NAME:PROBABILITY, found '{}'", part);
     }
     starts.push_back({named_state(model, std::string(part.substr(0, colon))), *p});
     sum += *p;
   }
   if (!(std::abs(sum - 1) <= 1e-5)) {
-    throw user_error("--start: the probabilities sum to {}, expected 1", sum);
+    throw user_error("start: the probabilities sum to {}, expected 1", sum);
   }
   return starts;
 }
@@ -88,10 +88,10 @@ const Format& find_format(const std::string& name, const std::filesystem::path& 
     }
   }
   if (!name.empty()) {
-    throw user_error("--format: unknown format '{}'{}; the formats are {}", name,
-                     suggestion(name, names), listing());
+    throw user_error("unknown format '{}'{}; the formats are {}", name, suggestion(name, names),
+                     listing());
   }
-  throw user_error("{}: no format has the extension '{}'; name one with --format: {}",
+  throw user_error("{}: no format has the extension '{}'; name one of the formats: {}",
                    file.string(), extension, listing());
 }
 

@@ -9,12 +9,12 @@ BuiltIn entry_benchmark_grid() {
           .parameters = {{"n", 100, 2, 40000, true, "rows and columns"},
                          {"seed", 1, 0, 0x1p53, true, "of the walls"}},
           .make =
-              [](const Arguments& given) {
+              [](const Told& given) {
                 return benchmark_grid(given.whole("n"),
                                       static_cast<uint64_t>(given.number("seed")));
               },
           .make_part =
-              [](const Arguments& given, int part, int parts) {
+              [](const Told& given, int part, int parts) {
                 return benchmark_grid_part(
                     given.whole("n"), static_cast<uint64_t>(given.number("seed")), part, parts);
               }};

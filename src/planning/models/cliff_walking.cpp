@@ -47,7 +47,7 @@ BuiltIn entry_cliff_walking() {
   return {.name = "cliffwalking",
           .summary = "Gymnasium's CliffWalking; slip=2/3 is its slippery version",
           .parameters = {{"slip", 0, 0, 1, false, "probability of a perpendicular move"}},
-          .make = [](const Arguments& given) {
+          .make = [](const Told& given) {
             Model model = cliff_walking(given.number("slip"));
             model.set_action_names({kMoveNames, kMoveNames + 4});
             const std::string cells = std::string(36, '.') + "S" + std::string(10, '!') + "G";

@@ -11,7 +11,7 @@ BuiltIn entry_decision_tree() {
   return {.name = "decision-tree",
           .summary = "the thesis's decision tree: three first actions with 2, 1 and 1 leaves",
           .parameters = {},
-          .make = [](const Arguments&) {
+          .make = [](const Told&) {
             ModelBuilder builder;
             for (int s = 0; s < 8; ++s) builder.state("S" + std::to_string(s));
             for (const char* name : {"1", "2", "3"}) builder.action(name);

@@ -3,11 +3,11 @@
 namespace agora::planning {
 
 BuiltIn with_map(BuiltIn entry, const MapOf& map) {
-  entry.make = [map](const Arguments& given) {
+  entry.make = [map](const Told& given) {
     GridStrip whole = map.strip(given, 0, 1);
     return grid_model(whole.rows, whole.cols, std::move(whole.cells), map.rules(given));
   };
-  entry.make_part = [map](const Arguments& given, int part, int parts) {
+  entry.make_part = [map](const Told& given, int part, int parts) {
     ModelPart made = grid_part(map.strip(given, part, parts), map.rules(given));
     made.start = {{map.start(given), 1.0}};
     return made;

@@ -7,9 +7,9 @@ namespace agora::planning {
 
 // A built-in model that is a map.
 struct MapOf {
-  std::function<GridStrip(const Arguments&, int part, int parts)> strip;
-  std::function<GridRules(const Arguments&)> rules;
-  std::function<State(const Arguments&)> start;
+  std::function<GridStrip(const Told&, int part, int parts)> strip;
+  std::function<GridRules(const Told&)> rules;
+  std::function<State(const Told&)> start;
 };
 // The entry with its model, whole or in parts.
 BuiltIn with_map(BuiltIn entry, const MapOf& map);

@@ -6,7 +6,7 @@ namespace agora::planning {
 namespace {
 
 // The rows of rooms of one of several parts.
-GridStrip strip(const Arguments& given, int part, int parts) {
+GridStrip strip(const Told& given, int part, int parts) {
   const int32_t rows = given.whole("rows"), cols = given.whole("cols");
   if (rows % 2 == 0 || cols % 2 == 0) {
     throw user_error("maze: rows and cols are {} and {}, expected odd numbers", rows, cols);
@@ -15,7 +15,7 @@ GridStrip strip(const Arguments& given, int part, int parts) {
                     part_range(rows / 2 + 1, part, parts));
 }
 
-GridRules rules(const Arguments& given) {
+GridRules rules(const Told& given) {
   return {.step_reward = given.number("step"),
           .goal_reward = given.number("goal"),
           .slip = given.number("slip")};
@@ -34,7 +34,7 @@ BuiltIn entry_maze() {
                       {"slip", 0, 0, 1, false, "probability of a perpendicular move"},
                       {"step", -1, -1e6, 1e6, false, "reward of a step"},
                       {"goal", 0, -1e6, 1e6, false, "terminal reward of the goal"}}},
-      {.strip = strip, .rules = rules, .start = [](const Arguments&) { return State{0}; }});
+      {.strip = strip, .rules = rules, .start = [](const Told&) { return State{0}; }});
 }
 
 }  // namespace agora::planning

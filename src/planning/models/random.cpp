@@ -106,7 +106,7 @@ ModelPart random_part(const Shape& shape, int part, int parts) {
                    rewards.empty() ? Rewards(0.0) : Rewards(std::move(rewards)), std::move(ends));
 }
 
-Shape shape_of(const Arguments& given) {
+Shape shape_of(const Told& given) {
   const Shape shape{given.whole("states"),    given.whole("actions"),
                     given.whole("branching"), given.whole("terminals"),
                     given.whole("band"),      static_cast<uint64_t>(given.number("seed"))};
@@ -131,8 +131,8 @@ BuiltIn entry_random() {
                          {"seed", 1, 0, 0x1p53, true, "of everything"},
                          {"terminals", 1, 1, 1e8, true, "the last states end"},
                          {"band", 0, 0, 1e8, true, "successors this near only; 0: anywhere"}},
-          .make = [](const Arguments& given) { return random_model(shape_of(given)); },
-          .make_part = [](const Arguments& given, int part,
+          .make = [](const Told& given) { return random_model(shape_of(given)); },
+          .make_part = [](const Told& given, int part,
                           int parts) { return random_part(shape_of(given), part, parts); }};
 }
 

@@ -6,7 +6,7 @@ namespace agora::planning {
 namespace {
 
 // The rows of one of several parts; no cell is a wall.
-GridStrip strip(const Arguments& given, int part, int parts) {
+GridStrip strip(const Told& given, int part, int parts) {
   const int32_t rows = given.whole("rows"), cols = given.whole("cols");
   GridStrip made{.rows = rows, .cols = cols, .own = part_range(rows, part, parts)};
   made.first_row = static_cast<int32_t>(std::max<int64_t>(made.own.begin - 1, 0));
@@ -20,7 +20,7 @@ GridStrip strip(const Arguments& given, int part, int parts) {
   return made;
 }
 
-GridRules rules(const Arguments& given) {
+GridRules rules(const Told& given) {
   return {.step_reward = given.number("step"),
           .goal_reward = 0.0,
           .pit_reward = given.number("pit"),
@@ -38,7 +38,7 @@ BuiltIn entry_slippery_cliff() {
                       {"slip", 0.1, 0, 1, false, "probability of a perpendicular move"},
                       {"pit", -100, -1e6, 1e6, false, "terminal reward of a pit"},
                       {"step", -1, -1e6, 1e6, false, "reward of a step"}}},
-      {.strip = strip, .rules = rules, .start = [](const Arguments& given) {
+      {.strip = strip, .rules = rules, .start = [](const Told& given) {
          return static_cast<State>((given.whole("rows") - 1) * given.whole("cols"));
        }});
 }

@@ -86,7 +86,7 @@ BuiltIn entry_taxi() {
   return {.name = "taxi",
           .summary = "Gymnasium's Taxi; states are ROW.COLUMN.PASSENGER.DESTINATION",
           .parameters = {},
-          .make = [](const Arguments&) { return taxi(); }};
+          .make = [](const Told&) { return taxi(); }};
 }
 
 }  // namespace agora::planning

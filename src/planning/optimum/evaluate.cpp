@@ -25,6 +25,7 @@ Solver entry_evaluate() {
   return {.name = "evaluate",
           .summary = "exact value of a policy (the uniform one if none is given)",
           .answer = Solver::Answer::kPolicyValue,
+          .parameters = {tolerance_parameter()},
           .run = evaluate_given};
 }
 

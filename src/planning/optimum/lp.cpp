@@ -115,6 +115,7 @@ Solver entry_lp() {
   return {.name = "lp",
           .summary = "linear program for the optimal values (Clp)",
           .answer = Solver::Answer::kOptimum,
+          .parameters = {tolerance_parameter()},
           .run = linear_program};
 }
 

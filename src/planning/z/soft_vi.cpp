@@ -58,6 +58,7 @@ Solver entry_soft_vi() {
   return {.name = "soft-vi",
           .summary = "soft value iteration: values with the policy's entropy over beta",
           .answer = Solver::Answer::kSoftValue,
+          .parameters = both(thermal_parameters(), {sweeps_parameter()}),
           .run = soft_value_iteration};
 }
 

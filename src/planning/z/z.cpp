@@ -9,6 +9,7 @@ Solver entry_z() {
           .answer = Solver::Answer::kPartitionFunction,
           .stochastic = false,
           .discounted = false,
+          .parameters = both(thermal_parameters(), {sweeps_parameter()}),
           .run = [](const Model& model, const SolveOptions& options) {
             return solve_partition(model, options, PartitionMethod::kAutomatic);
           }};

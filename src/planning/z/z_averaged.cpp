@@ -25,6 +25,7 @@ Solver entry_z_averaged() {
           .summary = "averaged Bellman equation of Z; risky: it bets on lucky transitions",
           .answer = Solver::Answer::kPartitionFunction,
           .discounted = false,
+          .parameters = both(thermal_parameters(), {sweeps_parameter()}),
           .run = averaged};
 }
 

@@ -9,6 +9,7 @@ Solver entry_z_petsc() {
           .answer = Solver::Answer::kPartitionFunction,
           .stochastic = false,
           .discounted = false,
+          .parameters = thermal_parameters(),
           .run = solve_with_petsc};
 }
 

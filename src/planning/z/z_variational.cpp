@@ -62,6 +62,7 @@ Solver entry_z_variational() {
           .summary = "variational Bellman equation of Z, with a policy one can execute",
           .answer = Solver::Answer::kPartitionFunction,
           .discounted = false,
+          .parameters = thermal_parameters(),
           .run = variational};
 }
 

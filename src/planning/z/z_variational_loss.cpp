@@ -122,6 +122,7 @@ Solver entry_z_variational_loss() {
           .summary = "the variational equation by minimising its squared error, for small models",
           .answer = Solver::Answer::kPartitionFunction,
           .discounted = false,
+          .parameters = thermal_parameters(),
           .run = minimise};
 }
 

@@ -329,7 +329,7 @@ void set_start(const Ranks& ranks, const std::string& name, ModelPart& part) {
   }
   found = ranks.largest(found);
   if (found < 0.0) {
-    throw user_error("--start: unknown state '{}'; several processes take the name of one state",
+    throw user_error("start: unknown state '{}'; several processes take the name of one state",
                      name);
   }
   part.start = {{static_cast<State>(found), 1.0}};

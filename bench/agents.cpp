@@ -1,0 +1,64 @@
+// Environments stepped with random actions, beginnings of new episodes included, as a learner does
+// it.
+//
+//   bench_agents [--threads N] [WORK...]
+#include <memory>
+
+#include "agents/environment.h"
+#include "base/rng.h"
+#include "bench/works.h"
+
+namespace agora::bench {
+namespace {
+
+using namespace agora::agents;
+
+constexpr int64_t kCount = 64, kSteps = 2048;
+
+// Steps of all environments per second; the return of an episode is the answer.
+Work environment_work(const std::string& name, const Arguments& arguments = {}) {
+  const std::shared_ptr<Environment> environment = make_environment(
+      name, {.levels = Levels::all(), .count = kCount, .seed = 1, .arguments = arguments});
+  auto actions = std::make_shared<std::vector<int32_t>>(kCount * kSteps);
+  Rng rng(1);
+  for (int32_t& action : *actions) {
+    action = static_cast<int32_t>(rng.below(static_cast<uint32_t>(environment->space().actions)));
+  }
+  const auto run = [=]() -> Answer {
+    double reward = 0, episodes = 0;
+    for (int64_t step = 0; step < kSteps; ++step) {
+      environment->step(std::span<const int32_t>(actions->data() + step * kCount, kCount));
+      for (size_t i = 0; i < kCount; ++i) {
+        reward += static_cast<double>(environment->rewards()[i]);
+        episodes += environment->ends()[i] != End::kNone;
+      }
+    }
+    return {{"return", reward / episodes}, {"episodes", episodes}};
+  };
+  return {.run = run, .flops = 0, .amount = kCount * kSteps};
+}
+
+Works works() {
+  Works all;
+  const auto add = [&](const std::string& work, const std::string& name,
+                       const Arguments& arguments = {}) {
+    all.emplace_back(work, [=] { return environment_work(name, arguments); });
+  };
+  add("maze-symbols", "maze/symbols");
+  add("maze-pixels", "maze/pixels");
+  add("heist-symbols", "heist/symbols");
+  add("heist-pixels", "heist/pixels");
+  add("zookeeper", "zookeeper");
+  add("tabular", "tabular", {{"model", "slippery-cliff"}});
+  add("classify", "classify");
+  return all;
+}
+
+}  // namespace
+}  // namespace agora::bench
+
+int main(int count, char** arguments) {
+  using namespace agora::bench;
+  return run_program(
+      count, arguments, [](CLI::App&) {}, [](const Asked& asked) { answer(works(), asked); });
+}

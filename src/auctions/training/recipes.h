@@ -1,0 +1,16 @@
+#pragma once
+#include <agora/auction_training.h>
+
+// What the recipes of several kinds ask of a setting.
+//
+// Shipped recipes have in common: the rate falls and weights are averaged, so that the end is not a
+// snapshot of a jumping target; lies are searched from several starts and the best is kept; the
+// penalty rises in proportion to fewer iterations.
+namespace agora::auctions {
+
+bool has_size(const Setting& setting, int bidders, int items);
+
+// The size of values: a penalty is per unit of money.
+double unit_of_money(const Setting& setting);
+
+}  // namespace agora::auctions
