@@ -13,4 +13,6 @@ endif()
 if("agents" IN_LIST AGORA_ROOMS)
   agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/agents/envs agora::agents EnvironmentKind
                  agents/environment.h environments)
+  agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/agents/algorithms agora::agents Algorithm
+                 agents/algorithm.h algorithms)
 endif()

@@ -17,7 +17,7 @@ struct AgentOptions {
   Arguments environment_arguments = {};
   Levels levels = Levels::range(0, 200);
   int64_t steps = 1'000'000;  // of all environments together
-  int64_t environments = 64;
+  int64_t environments = 64;  // which the members of an ensemble share
   uint64_t seed = 0;
   NetworkOptions network = {};
   Arguments arguments = {};  // of the algorithm's own parameters

@@ -13,7 +13,7 @@ using compute::Graph;
 using compute::kRows;
 using compute::Tensor;
 
-constexpr int64_t kLargePicture = 32;
+constexpr int64_t kLargePicture = 48;
 constexpr double kActorGain = 0.01, kCriticGain = 1.0;
 
 // Two convolutions with a max-pool after each, ReLU and a dense layer.

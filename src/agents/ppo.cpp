@@ -25,30 +25,35 @@ constexpr double kLeastProbability = 1e-30;
 
 struct PpoMember::Recorded {
   Recorded(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-           double penalty, Link link) {
+           double penalty, Link link, bool masked) {
     const Tensor observation = observation_input(graph, space.observation);
     seen = actor_critic(graph, "policy", observation, space.actions, network);
+    Tensor logits = seen.logits;
+    if (masked) {
+      const Tensor allowed = graph.byte_input("mask", {kRows, space.actions});
+      logits = logits + (1.0 - allowed) * static_cast<double>(kForbidden);
+    }
     const Tensor action = graph.index_input("action", {kRows});
     const Tensor old_log_prob = graph.input("log_prob", {kRows});
     const Tensor old_value = graph.input("old_value", {kRows});
     const Tensor advantage = graph.input("advantage", {kRows});
     const Tensor target = graph.input("return", {kRows});
 
-    const Tensor ratio = exp(nn::categorical_log_prob(seen.logits, action) - old_log_prob);
+    const Tensor ratio = exp(nn::categorical_log_prob(logits, action) - old_log_prob);
     const Tensor clipped = compute::clip(ratio, 1 - options.clip, 1 + options.clip);
     policy = -mean(compute::minimum(ratio * advantage, clipped * advantage));
     const Tensor near =
         old_value + compute::clip(seen.value - old_value, -options.clip, options.clip);
     value = 0.5 * mean(compute::maximum(square(seen.value - target), square(near - target)));
-    entropy = mean(nn::categorical_entropy(seen.logits));
+    entropy = mean(nn::categorical_entropy(logits));
     loss = policy + options.value * value - options.entropy * entropy;
     if (penalty > 0) {
       const Tensor others = graph.input("others", {kRows, space.actions});
-      const Tensor own = compute::softmax(seen.logits, -1);
+      const Tensor own = compute::softmax(logits, -1);
       const Tensor linked = link == Link::kMax ? compute::maximum(others, own) : others + own;
       const Tensor target_logits =
           compute::stop_gradient(log(compute::maximum(linked, kLeastProbability)));
-      disagreement = mean(nn::categorical_kl(seen.logits, target_logits));
+      disagreement = mean(nn::categorical_kl(logits, target_logits));
       loss = loss + penalty * disagreement;
     }
     loss = loss.named("loss");
@@ -75,15 +80,16 @@ struct PpoMember::Recorded {
 };
 
 PpoMember::PpoMember(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-                     double penalty, Link link, int64_t acting, int64_t samples)
-    : PpoMember(std::make_unique<Recorded>(space, network, options, penalty, link), space, options,
-                acting, samples) {}
+                     double penalty, Link link, bool masked, int64_t acting, int64_t samples)
+    : PpoMember(std::make_unique<Recorded>(space, network, options, penalty, link, masked), space,
+                options, masked, acting, samples) {}
 
 PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
-                     const PpoOptions& options, int64_t acting, int64_t samples)
+                     const PpoOptions& options, bool masked, int64_t acting, int64_t samples)
     : space_(space),
       options_(options),
       linked_(recorded->disagreement.graph != nullptr),
+      masked_(masked),
       rows_(samples / options.minibatches),
       recorded_(std::move(recorded)),
       parameters_(recorded_->names),
@@ -101,6 +107,7 @@ PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
   order_.resize(static_cast<size_t>(samples));
   for (auto* each : {&log_probs_, &values_, &advantages_, &returns_}) each->resize(rows);
   if (linked_) others_.resize(rows * space.actions);
+  if (masked_) masks_.resize(rows * space.actions);
 }
 
 PpoMember::~PpoMember() = default;
@@ -141,6 +148,7 @@ void PpoMember::probabilities(const Rollout& rollout, std::span<float> out) {
     const auto logits = out.subspan(at * actions, rollout.count * actions);
     act(std::span(rollout.observations).subspan(at * bytes, rollout.count * bytes), rollout.count,
         logits, values);
+    if (masked_) forbid(std::span(rollout.masks).subspan(at * actions, logits.size()), logits);
     for (int64_t e = 0; e < rollout.count; ++e) {
       const auto row = logits.subspan(e * actions, actions);
       const float largest = *std::max_element(row.begin(), row.end());
@@ -180,11 +188,13 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
         values_[k] = rollout.values[from];
         advantages_[k] = static_cast<float>((rollout.advantages[from] - centre) / deviation);
         returns_[k] = rollout.returns[from];
+        if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
         if (linked_) {
           std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
         }
       }
       set_observations(learn_, space_.observation, observations_);
+      if (masked_) learn_.set("mask", std::span<const uint8_t>(masks_));
       learn_.set("action", std::span<const int32_t>(actions_));
       learn_.set("log_prob", std::span<const float>(log_probs_));
       learn_.set("old_value", std::span<const float>(values_));

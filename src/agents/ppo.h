@@ -30,10 +30,10 @@ struct PpoNumbers {
 // others make together, through which no gradient flows.
 class PpoMember {
  public:
-  // `acting` and `learning` are the most rows of each kind of run.
+  // `acting` rows at a time, and updates of `samples`; `masked`: some actions are forbidden at
+  // times.
   PpoMember(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-            double penalty, Link link, int64_t acting, int64_t samples);
-
+            double penalty, Link link, bool masked, int64_t acting, int64_t samples);
   ~PpoMember();
 
   void initialise(uint64_t seed, int64_t member);
@@ -53,11 +53,11 @@ class PpoMember {
  private:
   struct Recorded;
   PpoMember(std::unique_ptr<Recorded> recorded, const Space& space, const PpoOptions& options,
-            int64_t acting, int64_t samples);
+            bool masked, int64_t acting, int64_t samples);
 
   Space space_;
   PpoOptions options_;
-  bool linked_;
+  bool linked_, masked_;
   int64_t rows_;  // of a minibatch
   std::unique_ptr<Recorded> recorded_;
   std::vector<std::string> parameters_;
@@ -67,6 +67,7 @@ class PpoMember {
   std::vector<std::byte> observations_;
   std::vector<int32_t> actions_, order_;
   std::vector<float> log_probs_, values_, advantages_, returns_, others_;
+  std::vector<uint8_t> masks_;
 };
 
 }  // namespace agora::agents

@@ -10,11 +10,11 @@ namespace {
 std::string prefix_of(size_t member) { return "member" + std::to_string(member) + "."; }
 
 std::unique_ptr<Environment> environment_of(const AgentOptions& agent, const EnsembleOptions& how,
-                                            int64_t member) {
+                                            int64_t member, int64_t count) {
   const Levels levels = how.bootstrap ? agent.levels.bootstrap(agent.seed, member) : agent.levels;
   // Members differ in what they draw; the first one draws as a single learner does.
   return make_environment(agent.environment, {.levels = levels,
-                                              .count = agent.environments,
+                                              .count = count,
                                               .seed = member_seed(agent.seed, member),
                                               .arguments = agent.environment_arguments});
 }
@@ -27,20 +27,22 @@ uint64_t member_seed(uint64_t seed, int64_t member) {
 
 PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options)
     : agent_(agent), options_(options) {
-  const int64_t samples = options.rollout * agent.environments;
+  const int64_t count = std::max<int64_t>(1, agent.environments / options.members);
+  const int64_t samples = options.rollout * count;
   if (samples % options.ppo.minibatches != 0) {
-    throw user_error("{} environments with {} steps each cannot be cut into {} minibatches",
-                     agent.environments, options.rollout, options.ppo.minibatches);
+    throw user_error("{} environments with {} steps each cannot be cut into {} minibatches", count,
+                     options.rollout, options.ppo.minibatches);
   }
   for (int64_t m = 0; m < options.members; ++m) {
-    auto environment = environment_of(agent, options, m);
+    auto environment = environment_of(agent, options, m, count);
     const Space space = environment->space();
+    const bool masked = !environment->masks().empty();
     agent_.network = resolved(agent.network, space.observation);
     members_.push_back(std::make_unique<Member>(
         Player(std::move(environment), options.rollout, options.reward_discount,
                member_seed(agent.seed, m)),
         std::make_unique<PpoMember>(space, agent_.network, options.ppo, options.penalty,
-                                    options.link, agent.environments, samples)));
+                                    options.link, masked, count, samples)));
     members_.back()->learner->initialise(agent.seed, m);
     if (m == 0 && options.penalty > 0) {
       others_.resize(static_cast<size_t>(samples) * space.actions);

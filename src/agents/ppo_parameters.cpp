@@ -2,10 +2,10 @@
 
 namespace agora::agents {
 
-std::vector<Parameter> ppo_parameters(int64_t rollout) {
+std::vector<Parameter> ppo_parameters() {
   const PpoOptions preset;
   return {
-      {"rollout", static_cast<double>(rollout), 1, 100'000, true,
+      {"rollout", static_cast<double>(EnsembleOptions{}.rollout), 1, 100'000, true,
        "steps of each environment between two updates"},
       {"epochs", static_cast<double>(preset.epochs), 1, 1000, true,
        "times an update looks at what was seen"},

@@ -4,8 +4,8 @@
 
 namespace agora::agents {
 
-// What all that learn by PPO can be told; `rollout` is the preset of steps between two updates.
-std::vector<Parameter> ppo_parameters(int64_t rollout = 256);
+// What all that learn by PPO can be told.
+std::vector<Parameter> ppo_parameters();
 Parameter members_parameter();
 EnsembleOptions ensemble_told(const Told& told);
 

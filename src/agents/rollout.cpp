@@ -30,6 +30,12 @@ StoredTensor stored(const std::string& name, const std::vector<T>& values) {
 
 }  // namespace
 
+void forbid(std::span<const uint8_t> mask, std::span<float> logits) {
+  for (size_t k = 0; k < mask.size(); ++k) {
+    if (mask[k] == 0) logits[k] += kForbidden;
+  }
+}
+
 RewardScale::RewardScale(int64_t environments, double discount)
     : discount_(discount), returns_(static_cast<size_t>(environments)) {}
 
@@ -96,6 +102,9 @@ Player::Player(std::unique_ptr<Environment> environment, int64_t steps, double d
   rollout_.count = count;
   rollout_.observations.resize(rows * environment_->space().observation.bytes());
   rollout_.actions.resize(rows);
+  if (!environment_->masks().empty()) {
+    rollout_.masks.resize(rows * static_cast<size_t>(environment_->space().actions));
+  }
   for (auto* each : {&rollout_.log_probs, &rollout_.values, &rollout_.rewards, &rollout_.after,
                      &rollout_.advantages, &rollout_.returns}) {
     each->resize(rows);
@@ -119,6 +128,10 @@ const Rollout& Player::play(const Actor& actor) {
     std::memcpy(rollout_.observations.data() + static_cast<size_t>(t) * seen.size(), seen.data(),
                 seen.size());
     actor(seen, n, logits_, std::span(rollout_.values).subspan(at, n));
+    std::copy(
+        env.masks().begin(), env.masks().end(),
+        rollout_.masks.begin() + static_cast<int64_t>(static_cast<size_t>(t) * env.masks().size()));
+    forbid(env.masks(), logits_);
     for (int64_t e = 0; e < n; ++e) {
       const auto row = std::span<const float>(logits_).subspan(e * actions, actions);
       Rng rng(seed_, stream(Stream::kActions), static_cast<uint32_t>(step_),

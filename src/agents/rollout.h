@@ -32,6 +32,7 @@ class RewardScale {
 struct Rollout {
   int64_t steps = 0, count = 0;
   std::vector<std::byte> observations;   // (steps, count, bytes)
+  std::vector<uint8_t> masks;            // (steps, count, actions) if some are forbidden at times
   std::vector<int32_t> actions;          // (steps, count), as all below
   std::vector<float> log_probs, values;  // of the policy that acted
   std::vector<float> rewards;            // scaled
@@ -55,6 +56,10 @@ struct Ended {
 // Logits (rows, actions) and values (rows) of observations (rows, bytes).
 using Actor = std::function<void(std::span<const std::byte> observations, int64_t rows,
                                  std::span<float> logits, std::span<float> values)>;
+
+// Makes forbidden actions impossible; nothing happens without a mask.
+inline constexpr float kForbidden = -1e9F;
+void forbid(std::span<const uint8_t> mask, std::span<float> logits);
 
 // Plays on, rollout after rollout, in environments of its own.
 class Player {

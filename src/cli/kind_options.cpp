@@ -25,7 +25,8 @@ Check within(const Parameter& parameter) {
 
 }  // namespace
 
-KindOptions::KindOptions(OptionList& app, std::vector<Kind> kinds) : kinds_(std::move(kinds)) {
+KindOptions::KindOptions(OptionList& app, std::vector<Kind> kinds, std::string prefix)
+    : kinds_(std::move(kinds)), prefix_(std::move(prefix)) {
   for (const Kind& kind : kinds_) {
     for (const Parameter& parameter : kind.parameters) {
       const auto known = std::find_if(options_.begin(), options_.end(), [&](const auto& option) {
@@ -56,7 +57,7 @@ void KindOptions::declare(OptionList& app, Entry& option) const {
     help[0] = static_cast<char>(std::toupper(help[0]));
     if (!others.empty()) help += fmt::format("; not of {}", fmt::join(others, ", "));
   }
-  const std::string name = "--" + parameter.name;
+  const std::string name = shown(parameter);
   switch (parameter.type) {
     case Parameter::Type::kFlag:
       option.option = &app.flag(name, option.flag, help);
@@ -107,7 +108,7 @@ Arguments KindOptions::given_to(const std::string& kind) const {
   for (const auto& option : options_) {
     if (!option->is_given()) continue;
     if (std::find(option->of.begin(), option->of.end(), kind) == option->of.end()) {
-      throw user_error("{} takes no --{}{}", kind, option->parameter.name,
+      throw user_error("{} takes no {}{}", kind, shown(option->parameter),
                        option->of.size() > kFewKinds
                            ? ""
                            : fmt::format("; {} {}", fmt::join(option->of, ", "),
@@ -146,7 +147,7 @@ Json parameters_json(const std::vector<Parameter>& parameters) {
 void KindOptions::expect_none(const std::string& what, const std::string& why) const {
   for (const auto& option : options_) {
     if (option->is_given()) {
-      throw user_error("{} takes no --{}: {}", what, option->parameter.name, why);
+      throw user_error("{} takes no {}: {}", what, shown(option->parameter), why);
     }
   }
 }

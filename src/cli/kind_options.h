@@ -16,7 +16,8 @@ class KindOptions {
     std::string name;
     std::vector<Parameter> parameters;
   };
-  KindOptions(OptionList& app, std::vector<Kind> kinds);
+  // `prefix` stands between the dashes and the names of the parameters.
+  KindOptions(OptionList& app, std::vector<Kind> kinds, std::string prefix = "");
 
   // What was given, to one of the kinds. An option that it does not have is the user's mistake,
   // unless it is left at its preset, as the configuration of a run writes it down.
@@ -40,7 +41,10 @@ class KindOptions {
   };
   void declare(OptionList& app, Entry& option) const;
 
+  std::string shown(const Parameter& parameter) const { return "--" + prefix_ + parameter.name; }
+
   std::vector<Kind> kinds_;
+  std::string prefix_;
   std::vector<std::unique_ptr<Entry>> options_;
 };
 

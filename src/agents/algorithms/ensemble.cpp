@@ -4,7 +4,7 @@
 namespace agora::agents {
 namespace {
 
-std::vector<Parameter> parameters() { return both(ppo_parameters(64), {members_parameter()}); }
+std::vector<Parameter> parameters() { return both(ppo_parameters(), {members_parameter()}); }
 
 }  // namespace
 

@@ -5,7 +5,7 @@ namespace agora::agents {
 namespace {
 
 std::vector<Parameter> parameters() {
-  return both(ppo_parameters(64),
+  return both(ppo_parameters(),
               {members_parameter(),
                {"penalty", 1.0, 0, kFinite, false,
                 "weight of a member's divergence from what all make together"},

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "agents/rollout.h"
 #include "agents/streams.h"
 #include "base/error.h"
 #include "base/signals.h"
@@ -82,6 +83,7 @@ Evaluation evaluate(Policy& policy, const EvaluationOptions& options) {
   for (uint32_t step = 0; static_cast<int64_t>(result.returns.size()) < n * quota; ++step) {
     throw_if_stopped();
     policy.logits(env->observations(), n, logits);
+    forbid(env->masks(), logits);
     for (int64_t e = 0; e < n; ++e) {
       const auto row = std::span<const float>(logits).subspan(e * actions, actions);
       Rng rng(options.seed, stream(Stream::kEvaluation), step, static_cast<uint32_t>(e));

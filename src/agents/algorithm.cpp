@@ -1,0 +1,17 @@
+#include "agents/algorithm.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace agora::agents {
+
+const Algorithm& algorithm_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Algorithm& each : algorithms()) {
+    if (each.name == name) return each;
+    names.push_back(each.name);
+  }
+  throw user_error("unknown algorithm '{}'{}", printable(name), suggestion(name, names));
+}
+
+}  // namespace agora::agents

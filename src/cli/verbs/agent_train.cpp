@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "agents/algorithm.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/run_folder.h"
+#include "base/signals.h"
+#include "cli/agent_options.h"
+#include "report/run_metrics.h"
+
+namespace agora::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kReports = 200;  // rows of metrics.csv
+
+struct Settings {
+  std::string algorithm, run, out;
+  int64_t levels = 200, episodes = 500, looks = 0;
+  agents::AgentOptions agent;
+  std::shared_ptr<WorldOptions> world;
+  std::shared_ptr<KindOptions> told;
+};
+
+agents::Evaluation evaluate(const agents::SavedPolicy& policy, const Settings& settings,
+                            const agents::Levels& levels, int64_t episodes, uint64_t seed) {
+  const agents::EvaluationOptions how{.environment = settings.agent.environment,
+                                      .environment_arguments = settings.agent.environment_arguments,
+                                      .levels = levels,
+                                      .episodes = episodes,
+                                      .seed = seed};
+  const auto actor = agents::make_policy(policy, how.environments);
+  return agents::evaluate(*actor, how);
+}
+
+// Training levels are those that were learned on; all others are unseen.
+agents::Levels unseen(const Settings& settings) {
+  return agents::Levels::range(settings.levels, agents::Levels::kAll - settings.levels);
+}
+
+void run(Settings settings, const Common& common) {
+  const agents::Algorithm& algorithm = agents::algorithm_named(settings.algorithm);
+  settings.agent.environment = agents::environment_name(settings.world->name);
+  settings.agent.environment_arguments = settings.world->arguments();
+  settings.agent.arguments = settings.told->given_to(algorithm.name);
+  settings.agent.levels = agents::Levels::range(0, settings.levels);
+  settings.agent.seed = common.seed;
+  const auto learner = algorithm.make(settings.agent);
+  std::optional<RunFolder> folder;
+  std::string file = settings.out;
+  if (!settings.run.empty()) {
+    folder.emplace(RunFolder::open_or_create(settings.run, common.settings));
+    folder->keep_last(1);
+    if (file.empty()) file = (folder->path() / "policy.safetensors").string();
+  }
+  std::optional<report::RunMetrics> metrics;
+  if (folder) metrics.emplace(*folder);
+  const auto began = Clock::now();
+  const int64_t first = learner->environment_steps();
+  const auto look = [&](int64_t) -> Json {
+    const agents::SavedPolicy now = learner->policy();
+    const uint64_t seed = common.seed + 1;
+    const auto seen = [&](const agents::Levels& levels) {
+      return evaluation_json(evaluate(now, settings, levels, settings.episodes, seed));
+    };
+    return {{"steps", learner->environment_steps()},
+            {"train", seen(settings.agent.levels)},
+            {"test", seen(unseen(settings))}};
+  };
+  LearningLoop loop{.kept = folder ? &*folder : nullptr,
+                    .metrics = metrics ? &*metrics : nullptr,
+                    .log_every = std::max<int64_t>(1, learner->total() / kReports),
+                    .title = "train",
+                    .unit = "iterations",
+                    .note =
+                        [](const NamedNumbers& numbers) {  // steps, return, length
+                          return fmt::format("return {:.3f}  length {:.0f}", numbers[1].second,
+                                             numbers[2].second);
+                        },
+                    .looks = settings.looks};
+  if (settings.looks > 0) loop.look = look;
+  Json curve = learn(*learner, loop);
+  const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  const agents::SavedPolicy policy = learner->policy();
+  agents::save_policy(file, policy);
+  if (!folder) note_saved(fmt::format("wrote {}", file));
+  const int64_t steps = learner->environment_steps();
+  tell("{} steps in {}; wrote {}\n", steps, duration_text(seconds), file);
+  const auto train =
+      evaluate(policy, settings, settings.agent.levels, settings.episodes, common.seed);
+  const auto test = evaluate(policy, settings, unseen(settings), settings.episodes, common.seed);
+  Json result{{"env", settings.agent.environment},
+              {"algorithm", algorithm.name},
+              {"levels", settings.levels},
+              {"steps", steps},
+              {"train", evaluation_json(train)},
+              {"test", evaluation_json(test)},
+              {"gap", train.mean - test.mean},
+              {"curve", std::move(curve)},
+              {"steps_per_second", static_cast<double>(steps - first) / std::max(seconds, 1e-9)},
+              {"seconds", seconds},
+              {"file", file}};
+  if (folder && !folder->finished()) folder->finish(result);
+  if (common.json) return print_json(result);
+  fmt::print("{} in {} after {} steps on {} levels\n", algorithm.name, settings.agent.environment,
+             steps, settings.levels);
+  fmt::print("{}{}", evaluation_line("training levels", train), evaluation_line("unseen", test));
+  fmt::print("  {:<16} {:.3f}\n", "gap", train.mean - test.mean);
+}
+
+}  // namespace
+
+Verb entry_agent_train() {
+  return {
+      .name = "agent train",
+      .summary = "Learn a policy on a few levels and say what it earns on unseen ones",
+      .example =
+          "agora agent train ppo --env maze --levels 20 --steps 20000 --episodes 20 "
+          "--run runs/maze",
+      .takes_device = true,
+      .outputs = {"out"},
+      .declare = [](OptionList& app) {
+        auto settings = std::make_shared<Settings>();
+        std::vector<std::string> names = names_in(agents::algorithms());
+        app.add("algorithm", settings->algorithm, fmt::format("One of {}", fmt::join(names, ", ")))
+            .required()
+            .check(one_of(names));
+        settings->world = declare_world(app, "maze");
+        app.add("--levels", settings->levels, "Levels to learn on, from 0 on")
+            .check(between(1, 10'000'000))
+            .shows_default();
+        app.add("--steps", settings->agent.steps, "Steps of all environments together")
+            .check(between(1, int64_t{1} << 40))
+            .shows_default();
+        app.add("--environments", settings->agent.environments,
+                "Environments side by side, shared by the members of an ensemble")
+            .check(between(1, 100'000))
+            .shows_default();
+        app.add("--network", settings->agent.network.kind, "mlp, conv, impala or auto")
+            .check(one_of(agents::network_kinds()))
+            .shows_default();
+        app.add("--width", settings->agent.network.width, "Width of a hidden layer")
+            .check(between(1, 100'000))
+            .shows_default();
+        app.add("--layers", settings->agent.network.layers, "Hidden layers of an mlp")
+            .check(between(1, 100))
+            .shows_default();
+        app.add("--channels", settings->agent.network.channels, "First channels of a conv")
+            .check(between(1, 10'000))
+            .shows_default();
+        app.add("--episodes", settings->episodes, "Episodes of every evaluation")
+            .check(between(1, 10'000'000))
+            .shows_default();
+        app.add("--looks", settings->looks, "Evaluations on the way, for the curves")
+            .check(between(0, 10'000))
+            .shows_default();
+        app.add("--run", settings->run, "Keep everything in this folder; goes on there");
+        app.add("--out", settings->out, "Write the policy to this file");
+        settings->told = std::make_shared<KindOptions>(app, kinds_of(agents::algorithms()));
+        return [settings](const Common& common) {
+          if (settings->run.empty() && settings->out.empty()) {
+            throw user_error("expected --run FOLDER or --out FILE: where should the policy go?");
+          }
+          run(*settings, common);
+        };
+      }};
+}
+
+}  // namespace agora::cli
