@@ -60,5 +60,5 @@ Works works() {
 int main(int count, char** arguments) {
   using namespace agora::bench;
   return run_program(
-      count, arguments, [](CLI::App&) {}, [](const Asked& asked) { answer(works(), asked); });
+      count, arguments, [](OptionList&) {}, [](const Asked& asked) { answer(works(), asked); });
 }

@@ -230,10 +230,10 @@ TEST(Maze, PixelsShowTheSame) {
   }
 }
 
-// The first episode of each of 20,000: five standard deviations of a share are .018 at most.
+// The first episode of each of 8,000: five standard deviations of a share are .028 at most.
 TEST(Maze, RandomActionsEarnTheLeast) {
   for (const char* name : {"maze", "heist"}) {
-    constexpr size_t kCount = 20'000;
+    constexpr size_t kCount = 8'000;
     const auto environment =
         make_environment(name, {.levels = Levels::all(), .count = kCount, .seed = 8});
     std::vector<bool> over(kCount);
@@ -250,7 +250,7 @@ TEST(Maze, RandomActionsEarnTheLeast) {
       }
     }
     EXPECT_TRUE(std::all_of(over.begin(), over.end(), [](bool ended) { return ended; }));
-    EXPECT_NEAR(earned, environment->space().least, .18) << name;
+    EXPECT_NEAR(earned, environment->space().least, .28) << name;
     EXPECT_EQ(environment->space().most, 10);
   }
 }
