@@ -101,8 +101,11 @@ Parameters read_object(const std::string& file) {
   if (json.contains("notes")) {
     parameters.notes = json_member<std::map<std::string, std::string>>(json, "notes", file);
   }
-  const Json tensors = json_member<Json>(json, "tensors", file);
-  for (const auto& [name, tensor] : tensors.items()) {
+  const Json* tensors = json.find("tensors");
+  if (tensors == nullptr || !tensors->is_object()) {
+    throw user_error("{}: expected a member 'tensors', an object", file);
+  }
+  for (const auto& [name, tensor] : tensors->items()) {
     const std::string where = fmt::format("{}: tensor '{}'", file, name);
     Parameters::Tensor read{json_member<std::vector<int64_t>>(tensor, "shape", where),
                             json_member<std::vector<double>>(tensor, "values", where)};

@@ -360,7 +360,7 @@ class Writer {
   void new_line(int depth) {
     if (indent_ < 0) return;
     out += '\n';
-    out.append(static_cast<size_t>(indent_ * depth), ' ');
+    out.append(static_cast<size_t>(indent_) * static_cast<size_t>(depth), ' ');
   }
 
   int indent_;

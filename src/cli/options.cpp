@@ -121,7 +121,7 @@ std::string read(const std::string& text, int64_t& to) { return read_whole(text,
 std::string read(const std::string& text, uint64_t& to) { return read_whole(text, to); }
 
 std::string written(const std::string& value) { return value; }
-std::string written(double value) { return fmt::format("{:g}", value); }
+std::string written(double value) { return fmt::format("{}", value); }
 std::string written(int64_t value) { return fmt::to_string(value); }
 std::string written(uint64_t value) { return fmt::to_string(value); }
 

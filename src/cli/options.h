@@ -73,7 +73,7 @@ class OptionList {
 
   // "--name" or, of a positional argument, "name". T: text, a number, an optional of those, a list.
   template <typename T>
-  Option& add(const std::string& name, T& target, std::string words);
+  Option& add(const std::string& name, T& target, const std::string& words);
   Option& flag(const std::string& name, bool& target, std::string words);
   Option& flag(const std::string& name, std::function<void()> then, std::string words);
   void footer(std::string text) { footer_ = std::move(text); }
@@ -162,9 +162,9 @@ constexpr bool is_list(const std::vector<T>&) {
 }  // namespace option_types
 
 template <typename T>
-Option& OptionList::add(const std::string& name, T& target, std::string words) {
+Option& OptionList::add(const std::string& name, T& target, const std::string& words) {
   return declare(name, option_types::kind(target), option_types::is_list(target),
-                 option_types::written(target), std::move(words),
+                 option_types::written(target), words,
                  [&target](const std::string& text) { return option_types::read(text, target); });
 }
 

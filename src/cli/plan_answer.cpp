@@ -71,8 +71,8 @@ PlanAnswer plan_answer(const std::string& source, const Model& model, const Solu
 
 PlanAnswer plan_answer(const std::string& source, const planning::DistributedSolution& shared) {
   PlanAnswer answer = answer_of(source, shared.solution);
-  answer.states = shared.part.total;
-  answer.model = fmt::format("{} states", shared.part.total);
+  answer.states = shared.share.total;
+  answer.model = fmt::format("{} states", shared.share.total);
   answer.start = shared.start;
   answer.value = shared.value;
   answer.log_z = shared.log_z;

@@ -7,7 +7,7 @@
 namespace agora::compute {
 namespace {
 
-// Follows the steps of a row part and records when each scratch buffer lives.
+// Follows the row steps of a phase and records when each scratch buffer lives.
 class Liveness {
  public:
   Liveness(Plan& plan, int32_t phase) : plan_(plan), phase_(phase) {}

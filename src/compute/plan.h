@@ -9,8 +9,8 @@
 
 // What a program does, for any device: phases of steps on planned memory.
 //
-// Phase k is a shared part (parameters and batch sums, once) followed by a row part (once per
-// tile). Reductions over rows in the row part of phase k are combined at the start of phase k + 1.
+// Phase k is shared steps (parameters and batch sums, once) followed by row steps (once per
+// tile). Reductions over rows in the row steps of phase k are combined at the start of phase k + 1.
 namespace agora::compute {
 
 enum class Space : uint8_t {

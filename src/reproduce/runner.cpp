@@ -67,8 +67,8 @@ void clear(const fs::path& folder, const std::string& recipe, bool fresh) {
   fs::remove_all(aside);
   if (!is_run(folder)) return;
   wait_until_free(folder);
-  const bool begun = read_run_settings(folder).text_of("recipe") == recipe &&
-                     !fs::exists(folder / "result.json");
+  const bool begun =
+      read_run_settings(folder).text_of("recipe") == recipe && !fs::exists(folder / "result.json");
   if (begun && !fresh) return;
   fs::rename(folder, aside);  // one step: a folder that is half removed is no run
   fs::remove_all(aside);

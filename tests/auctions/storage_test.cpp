@@ -110,6 +110,18 @@ TEST(Storage, RefusesParametersThatDoNotFit) {
   refused("equivariantnet", "sold.0.own", {0, 1 << 30}, Json::array(), "sold.0.own");
 }
 
+TEST(Storage, TensorsAreAnObject) {
+  const Scratch scratch;
+  const std::string file = (scratch / "m.json").string();
+  save(*trial(mechanism_kind("vcg")), file);  // which has none
+  for (const Json& tensors : {Json::array(), Json{1}, Json("none"), Json(nullptr)}) {
+    Json json = parse_json_file(file);
+    json["tensors"] = tensors;
+    write_json(scratch / "n.json", json);
+    expect_user_error([&] { load((scratch / "n.json").string()); }, {"n.json", "'tensors'"});
+  }
+}
+
 // A seller who never sells can be had without one.
 TEST(Storage, AnInfiniteReserveIsNoReserve) {
   expect_user_error(

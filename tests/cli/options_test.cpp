@@ -90,6 +90,14 @@ TEST_F(Options, HelpWinsOverMistakes) {
   EXPECT_EQ(help.find("secret"), std::string::npos);
 }
 
+// A run keeps defaults in its configuration, and resumes from there.
+TEST(OptionDefaults, LoseNoDigit) {
+  double rate = 0.1 + 0.2, small = 1e-6;
+  OptionList list("Tries", "try");
+  EXPECT_EQ(std::stod(list.add("--rate", rate, "").shows_default().default_text()), 0.1 + 0.2);
+  EXPECT_EQ(list.add("--small", small, "").shows_default().default_text(), "1e-06");
+}
+
 TEST_F(Options, TellWhatIsGivenWhateverElseIsWrong) {
   EXPECT_EQ(list.given_in({"mase", "--nobody", "--beta", "x", "--steps"}),
             (std::vector<std::string>{"model", "beta"}));

@@ -364,7 +364,7 @@ TEST(Program, AProductIsFusedOnlyWhereNobodyElseLooksAtIt) {
   }
 }
 
-TEST(Program, NamesANonFiniteNodeOfTheSharedPartAndOfAFusedStep) {
+TEST(Program, NamesANonFiniteNodeOfTheSharedStepsAndOfAFusedStep) {
   Graph g;
   const Tensor x = g.input("x", {kRows, 2, 2, 1});
   const Tensor revenue = mean(x);

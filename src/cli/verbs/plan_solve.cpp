@@ -80,9 +80,9 @@ void write_shared_table(const planning::DistributedSolution& shared, const std::
   State s = 0;
   planning::write_together(file, table_head(shared.actions).text(), [&](std::string& piece) {
     CsvRow rows;
-    for (; s < shared.part.own && rows.text().size() < kPiece; ++s) {
-      add_state(shared.part.model, shared.solution, s, int64_t{shared.part.first} + s,
-                shared.part.name_of(s), rows);
+    for (; s < shared.share.own && rows.text().size() < kPiece; ++s) {
+      add_state(shared.share.model, shared.solution, s, int64_t{shared.share.first} + s,
+                shared.share.name_of(s), rows);
     }
     piece = rows.text();
   });

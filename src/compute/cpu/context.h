@@ -18,7 +18,7 @@ inline Place place_of(const Plan& plan, const View& view, int64_t lanes) {
   return {buffer.space, buffer.variable, (buffer.offset + view.offset) * width};
 }
 
-// The memory that a step sees while it works on one tile (or on the shared part).
+// The memory that a step sees while it works on one tile (or on the shared steps).
 template <typename Real>
 struct Context {
   Real* scratch = nullptr;

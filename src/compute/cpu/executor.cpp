@@ -8,7 +8,7 @@
 #include "base/signals.h"
 #include "compute/cpu/elementwise.h"
 #include "compute/cpu/kernels.h"
-#include "compute/cpu/shared_part.h"
+#include "compute/cpu/shared_steps.h"
 #include "compute/cpu/tile_steps.h"
 #include "compute/memory_block.h"
 
@@ -40,7 +40,7 @@ class CpuExecutor final : public Executor {
     allocate();
     for (const Phase& phase : plan.phases) {
       CompiledPhase it;
-      it.shared = std::make_unique<SharedPart<Real>>(plan, phase);
+      it.shared = std::make_unique<SharedSteps<Real>>(plan, phase);
       it.rows = compile(phase.rows);
       phases_.push_back(std::move(it));
     }
@@ -127,7 +127,7 @@ class CpuExecutor final : public Executor {
     std::vector<std::pair<Place, std::vector<int64_t>>> checked;  // results, for checking mode
   };
   struct CompiledPhase {
-    std::unique_ptr<SharedPart<Real>> shared;
+    std::unique_ptr<SharedSteps<Real>> shared;
     std::vector<RowStep> rows;
   };
   struct Worker {

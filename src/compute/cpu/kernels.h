@@ -91,7 +91,7 @@ struct TilePool {
 };
 
 // Sums or maxima: to[p, lane] = scale * join over k of from[starts[p] + steps[k] + lane], for
-// p < positions, lane < width. In the shared part, where width is 1, `contiguous` stands for steps
+// p < positions, lane < width. In the shared steps, where width is 1, `contiguous` stands for steps
 // 0, 1, ..., count - 1.
 template <typename Real>
 struct TileReduce {

@@ -28,7 +28,7 @@ class Runnable {
   virtual int64_t workspace() const { return 0; }  // values it needs in Context::workspace
 };
 
-// The lanes of a view: those of the tile, or one value of the shared part.
+// The lanes of a view: those of the tile, or one value of the shared steps.
 int64_t width_of(const View& view, int64_t lanes);
 std::vector<int64_t> all_offsets(const View& view, int64_t lanes);
 

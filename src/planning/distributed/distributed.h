@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 
 // Partition functions of models that several processes share, through MPI and PETSc. petsc/ and
 // no_petsc/ implement this; exactly one is built.
@@ -20,7 +20,7 @@ std::string petsc_description();  // its version, or that this build has none
 int launched_processes();
 
 struct DistributedSolution {
-  ModelPart part;           // this process's states
+  ModelShare share;         // this process's states
   Solution solution = {};   // value, log Z and policy of these
   std::string solver = {};  // in words
   int ranks = 1;

@@ -77,10 +77,10 @@ Model DrnParser::parse() {
   }
 }
 
-DrnParser::Found DrnParser::parse_part(const FilePart& part, const Sink& sink) {
+DrnParser::Found DrnParser::parse_share(const FileShare& share, const Sink& sink) {
   read_header();
-  const size_t begin = std::max(part.begin, lines_.position());
-  lines_.restrict_to(begin, part.end, begin > part.begin ? lines_.number() : part.lines_before);
+  const size_t begin = std::max(share.begin, lines_.position());
+  lines_.restrict_to(begin, share.end, begin > share.begin ? lines_.number() : share.lines_before);
   sink_ = sink;
   is_part_ = true;
   read_model();

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "planning/distributed/file_part.h"
+#include "planning/distributed/file_share.h"
 #include "planning/model/text.h"
 
 namespace agora::planning {
@@ -27,7 +27,7 @@ class DrnParser {
   explicit DrnParser(const std::filesystem::path& file) : path_(file.string()), lines_(file) {}
   Model parse();
 
-  // Only the states of `part`, which begins and ends at lines that begin one.
+  // Only the states of `share`, which begins and ends at lines that begin one.
   struct Sink {
     std::function<void(State, const std::string& action, State next, double probability,
                        double reward, int64_t line)>
@@ -40,7 +40,7 @@ class DrnParser {
     State first, count;  // those read
     bool has_end;        // the last of them is the writer's end, which is no state
   };
-  Found parse_part(const FilePart& part, const Sink& sink);
+  Found parse_share(const FileShare& share, const Sink& sink);
 
  private:
   [[noreturn]] void fail(const std::string& message) const;

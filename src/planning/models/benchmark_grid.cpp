@@ -13,10 +13,10 @@ BuiltIn entry_benchmark_grid() {
                 return benchmark_grid(given.whole("n"),
                                       static_cast<uint64_t>(given.number("seed")));
               },
-          .make_part =
-              [](const Told& given, int part, int parts) {
-                return benchmark_grid_part(
-                    given.whole("n"), static_cast<uint64_t>(given.number("seed")), part, parts);
+          .make_share =
+              [](const Told& given, int share, int shares) {
+                return benchmark_grid_share(
+                    given.whole("n"), static_cast<uint64_t>(given.number("seed")), share, shares);
               }};
 }
 

@@ -1,7 +1,7 @@
 #include "planning/models/benchmark_walls.h"
 
 #include "base/error.h"
-#include "planning/distributed/grid_part.h"
+#include "planning/distributed/grid_share.h"
 
 namespace agora::planning {
 namespace {
@@ -95,10 +95,10 @@ Model benchmark_grid(int32_t n, uint64_t seed) {
   return model;
 }
 
-ModelPart benchmark_grid_part(int32_t n, uint64_t seed, int part, int parts) {
+ModelShare benchmark_grid_share(int32_t n, uint64_t seed, int share, int shares) {
   check_side(n);
   const int64_t goal_cell = int64_t{n / 2} * n + n / 2;
-  GridStrip strip{.rows = n, .cols = n, .own = part_range(n, part, parts)};
+  GridStrip strip{.rows = n, .cols = n, .own = part_range(n, share, shares)};
   strip.first_row = static_cast<int32_t>(std::max<int64_t>(strip.own.begin - 1, 0));
   const int64_t from = int64_t{strip.first_row} * n;
   const int64_t until = std::min<int64_t>(strip.own.end + 1, n) * n;
@@ -109,7 +109,7 @@ ModelPart benchmark_grid_part(int32_t n, uint64_t seed, int part, int parts) {
     strip.total += free;
     if (cell >= from && cell < until) strip.cells += cell == goal_cell ? 'G' : free ? '.' : '#';
   }
-  return grid_part(strip, {.step_reward = -1.0, .goal_reward = 0.0});
+  return grid_share(strip, {.step_reward = -1.0, .goal_reward = 0.0});
 }
 
 }  // namespace agora::planning

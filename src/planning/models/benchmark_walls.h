@@ -1,7 +1,7 @@
 #pragma once
 #include <agora/planning/model.h>
 
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 
 namespace agora::planning {
 
@@ -12,6 +12,6 @@ namespace agora::planning {
 Model benchmark_grid(int32_t n, uint64_t seed = 1);
 
 // Some rows of it. The start is left open: the least state that can reach the goal.
-ModelPart benchmark_grid_part(int32_t n, uint64_t seed, int part, int parts);
+ModelShare benchmark_grid_share(int32_t n, uint64_t seed, int share, int shares);
 
 }  // namespace agora::planning

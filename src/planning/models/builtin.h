@@ -10,7 +10,7 @@
 
 namespace agora::planning {
 
-struct ModelPart;
+struct ModelShare;
 
 // One built-in model is one file of models/, whose `BuiltIn entry_STEM()` fills this.
 struct BuiltIn {
@@ -18,8 +18,8 @@ struct BuiltIn {
   std::string summary;  // one line, for listings
   std::vector<Parameter> parameters;
   std::function<Model(const Told&)> make = {};
-  // Where set: one of several parts, without making the others.
-  std::function<ModelPart(const Told&, int part, int parts)> make_part = {};
+  // Where set: one of several shares, without making the others.
+  std::function<ModelShare(const Told&, int share, int shares)> make_share = {};
 };
 
 // Every built-in model, in the order of their file names (generated).

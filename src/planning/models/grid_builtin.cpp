@@ -7,8 +7,8 @@ BuiltIn with_map(BuiltIn entry, const MapOf& map) {
     GridStrip whole = map.strip(given, 0, 1);
     return grid_model(whole.rows, whole.cols, std::move(whole.cells), map.rules(given));
   };
-  entry.make_part = [map](const Told& given, int part, int parts) {
-    ModelPart made = grid_part(map.strip(given, part, parts), map.rules(given));
+  entry.make_share = [map](const Told& given, int share, int shares) {
+    ModelShare made = grid_share(map.strip(given, share, shares), map.rules(given));
     made.start = {{map.start(given), 1.0}};
     return made;
   };

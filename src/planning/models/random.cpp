@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/thread_pool.h"
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 #include "planning/models/builtin.h"
 
 namespace agora::planning {
@@ -84,11 +84,11 @@ Model random_model(const Shape& shape) {
 }
 
 // The rows of a range of states; branching is 1.
-ModelPart random_part(const Shape& shape, int part, int parts) {
+ModelShare random_share(const Shape& shape, int share, int shares) {
   if (shape.branching > 1) {
     throw user_error("several processes share deterministic models only: give branching=1");
   }
-  const Range range = part_range(shape.states, part, parts);
+  const Range range = part_range(shape.states, share, shares);
   const State inner = shape.states - shape.terminals;
   std::vector<State> successors, row;
   std::vector<double> rewards;
@@ -101,9 +101,9 @@ ModelPart random_part(const Shape& shape, int part, int parts) {
       rewards.push_back(s < inner ? -reward_numbers(shape, s, a).uniform() : 0.0);
     }
   }
-  return make_part(static_cast<State>(range.begin), static_cast<State>(range.end - range.begin),
-                   shape.states, shape.actions, std::move(successors),
-                   rewards.empty() ? Rewards(0.0) : Rewards(std::move(rewards)), std::move(ends));
+  return make_share(static_cast<State>(range.begin), static_cast<State>(range.end - range.begin),
+                    shape.states, shape.actions, std::move(successors),
+                    rewards.empty() ? Rewards(0.0) : Rewards(std::move(rewards)), std::move(ends));
 }
 
 Shape shape_of(const Told& given) {
@@ -132,8 +132,8 @@ BuiltIn entry_random() {
                          {"terminals", 1, 1, 1e8, true, "the last states end"},
                          {"band", 0, 0, 1e8, true, "successors this near only; 0: anywhere"}},
           .make = [](const Told& given) { return random_model(shape_of(given)); },
-          .make_part = [](const Told& given, int part,
-                          int parts) { return random_part(shape_of(given), part, parts); }};
+          .make_share = [](const Told& given, int share,
+                           int shares) { return random_share(shape_of(given), share, shares); }};
 }
 
 }  // namespace agora::planning

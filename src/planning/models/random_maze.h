@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "planning/distributed/grid_part.h"
+#include "planning/distributed/grid_share.h"
 
 namespace agora::planning {
 

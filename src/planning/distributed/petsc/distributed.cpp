@@ -26,23 +26,23 @@ struct Whole {
   Action most_actions = 1;
   double least_reward = 0.0, largest_reward = 0.0;
 
-  Whole(const Ranks& ranks, const ModelPart& part) {
-    const bool any = part.own > 0;
+  Whole(const Ranks& ranks, const ModelShare& share) {
+    const bool any = share.own > 0;
     double ends = 0.0;
-    for (const Terminal& end : part.model.terminals()) ends += any && end.state < part.own;
+    for (const Terminal& end : share.model.terminals()) ends += any && end.state < share.own;
     if (ranks.sum(ends) == 0.0) throw user_error("{}", kNoEnd);
     most_actions = static_cast<Action>(
-        ranks.largest(any ? static_cast<double>(planning::most_actions(part.model)) : 1.0));
-    largest_reward = ranks.largest(any ? part.model.rewards().max() : -INFINITY);
-    least_reward = ranks.least(any ? part.model.rewards().min() : INFINITY);
+        ranks.largest(any ? static_cast<double>(planning::most_actions(share.model)) : 1.0));
+    largest_reward = ranks.largest(any ? share.model.rewards().max() : -INFINITY);
+    least_reward = ranks.least(any ? share.model.rewards().min() : INFINITY);
   }
 };
 
 // Z, steps and V by PETSc, as partition.cpp does it in one process.
 class SharedSolver {
  public:
-  SharedSolver(const Ranks& ranks, const ModelPart& part, const SolveOptions& options)
-      : ranks_(ranks), part_(part), options_(options), whole_(ranks, part) {
+  SharedSolver(const Ranks& ranks, const ModelShare& share, const SolveOptions& options)
+      : ranks_(ranks), share_(share), options_(options), whole_(ranks, share) {
     if (std::isinf(options.beta)) throw user_error("method 'z-petsc' takes a finite beta only");
     solution.beta = options.beta;
     solution.mu = options.mu.value_or(-std::log(whole_.most_actions) - 0.1);
@@ -52,14 +52,14 @@ class SharedSolver {
     if (solution.mu >= sufficient_) {
       solution.warnings.push_back(insufficient_mu(solution.mu, sufficient_));
     }
-    system_.emplace(ranks, part, options.beta, solution.mu);
+    system_.emplace(ranks, share, options.beta, solution.mu);
   }
 
   const SharedSystem& system() const { return *system_; }
   Solution solution;  // of the own states
 
   void run() {
-    const size_t own = static_cast<size_t>(part_.own);
+    const size_t own = static_cast<size_t>(share_.own);
     const double scale =
         std::max({std::abs(whole_.least_reward), std::abs(whole_.largest_reward), 1e-300});
     solution.sweeps += system_->sweep();
@@ -75,8 +75,8 @@ class SharedSolver {
 
     // V = d log Z / d beta: the derivative of the linear equation, with the same matrix.
     std::vector<double> right = system_->step_rewards([](double reward) { return reward; });
-    for (const auto& [s, reward] : part_.model.terminals()) {
-      if (s < part_.own) right[static_cast<size_t>(s)] = reward;
+    for (const auto& [s, reward] : share_.model.terminals()) {
+      if (s < share_.own) right[static_cast<size_t>(s)] = reward;
     }
     std::vector<double>& value = solution.value = right;
     const double off = solve(
@@ -88,9 +88,9 @@ class SharedSolver {
           fmt::format("rounding allows an error bound of {:.3g} only, not {:.3g}", solution.bound,
                       options_.tolerance));
     }
-    solution.log_z.assign(system_->phi().begin(), system_->phi().begin() + part_.own);
-    solution.policy.actions = part_.model.actions();
-    for (State s = 0; s < part_.own; ++s) {
+    solution.log_z.assign(system_->phi().begin(), system_->phi().begin() + share_.own);
+    solution.policy.actions = share_.model.actions();
+    for (State s = 0; s < share_.own; ++s) {
       if (!system_->live(s)) value[static_cast<size_t>(s)] = -INFINITY;
       for (const double p : system_->policy(s)) {
         solution.policy.probabilities.push_back(p > 0.0 ? p : 0.0);
@@ -105,7 +105,7 @@ class SharedSolver {
 
   // (I - P) e = P 1 - 1, then phi += log(1 + e), until the relative residual is small.
   void reach(double target) {
-    const size_t own = static_cast<size_t>(part_.own);
+    const size_t own = static_cast<size_t>(share_.own);
     double before = INFINITY;
     for (int round = 0, stalled = 0;; ++round) {
       residual_ = system_->assemble();
@@ -154,7 +154,7 @@ class SharedSolver {
   }
 
   const Ranks& ranks_;
-  const ModelPart& part_;
+  const ModelShare& share_;
   const SolveOptions& options_;
   Whole whole_;
   double sufficient_ = 0.0, residual_ = INFINITY;
@@ -162,40 +162,40 @@ class SharedSolver {
 };
 
 // The start states, all of which must be able to end.
-std::vector<Start> find_start(const Ranks& ranks, const ModelPart& part,
+std::vector<Start> find_start(const Ranks& ranks, const ModelShare& share,
                               const SharedSystem& system) {
-  std::vector<Start> start = part.start;
+  std::vector<Start> start = share.start;
   if (start.empty()) {
-    double first = part.total - 1;
-    for (State s = part.own; s-- > 0;) {
-      if (system.live(s)) first = part.first + s;
+    double first = share.total - 1;
+    for (State s = share.own; s-- > 0;) {
+      if (system.live(s)) first = share.first + s;
     }
     start = {{static_cast<State>(ranks.least(first)), 1.0}};
   }
   ranks.together([&] {
     for (const Start& each : start) {
-      const State s = each.state - part.first;
-      if (s < 0 || s >= part.own || system.live(s)) continue;
-      throw user_error("start state '{}' cannot reach a terminal state", part.name_of(s));
+      const State s = each.state - share.first;
+      if (s < 0 || s >= share.own || system.live(s)) continue;
+      throw user_error("start state '{}' cannot reach a terminal state", share.name_of(s));
     }
   });
   return start;
 }
 
 // Fills what is told of the start; whoever has a state tells it.
-void tell_start(const Ranks& ranks, const ModelPart& part, const SharedSolver& solver,
+void tell_start(const Ranks& ranks, const ModelShare& share, const SharedSolver& solver,
                 const std::vector<Start>& start, DistributedSolution& answer) {
   std::vector<std::string> names;
   std::vector<double> policy;
   double value = 0.0, log_z = 0.0;
   for (const auto& [state, probability] : start) {
-    const State s = state - part.first;
-    if (s < 0 || s >= part.own) continue;
+    const State s = state - share.first;
+    if (s < 0 || s >= share.own) continue;
     value += probability * solver.solution.value[static_cast<size_t>(s)];
     log_z += probability * solver.solution.log_z[static_cast<size_t>(s)];
     if (start.size() > 1) continue;
-    names.push_back(part.name_of(s));
-    if (!part.model.terminal(s)) policy = solver.system().policy(s);
+    names.push_back(share.name_of(s));
+    if (!share.model.terminal(s)) policy = solver.system().policy(s);
   }
   answer.value = ranks.sum(value);
   answer.log_z = ranks.sum(log_z);
@@ -203,8 +203,9 @@ void tell_start(const Ranks& ranks, const ModelPart& part, const SharedSolver& s
   answer.start = names.empty() ? fmt::format("{} states", start.size()) : names[0];
   answer.policy = ranks.gathered(policy);
   std::vector<std::string> actions;
-  if (part.own > 0 && part.first == 0) {
-    for (Action a = 0; a < part.model.actions(); ++a) actions.push_back(part.model.action_name(a));
+  if (share.own > 0 && share.first == 0) {
+    for (Action a = 0; a < share.model.actions(); ++a)
+      actions.push_back(share.model.action_name(a));
   }
   answer.actions = ranks.gathered(actions);
 }
@@ -212,11 +213,11 @@ void tell_start(const Ranks& ranks, const ModelPart& part, const SharedSolver& s
 DistributedSolution solve_together(const Ranks& ranks, const std::string& source,
                                    const LoadOptions& load, const SolveOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  DistributedSolution answer{.part = read_part(ranks, source, load), .ranks = ranks.size()};
-  SharedSolver solver(ranks, answer.part, options);
-  const std::vector<Start> start = find_start(ranks, answer.part, solver.system());
+  DistributedSolution answer{.share = read_share(ranks, source, load), .ranks = ranks.size()};
+  SharedSolver solver(ranks, answer.share, options);
+  const std::vector<Start> start = find_start(ranks, answer.share, solver.system());
   solver.run();
-  tell_start(ranks, answer.part, solver, start, answer);
+  tell_start(ranks, answer.share, solver, start, answer);
   CHECK(std::isfinite(answer.value) && std::isfinite(answer.log_z) &&
             std::isfinite(solver.solution.residual) && !std::isnan(solver.solution.bound),
         "z-petsc: value {}, log Z {}, residual {}", answer.value, answer.log_z,
@@ -275,9 +276,9 @@ DistributedSolution solve_distributed(const std::string& source, const LoadOptio
 Solution solve_with_petsc(const Model& model, const SolveOptions& options) {
   const Ranks& ranks = Ranks::all();
   if (ranks.size() > 1) throw user_error("method 'z-petsc' was given a whole model in one process");
-  const ModelPart part = cut_part(model, 0, 1);
-  SharedSolver solver(ranks, part, options);
-  find_start(ranks, part, solver.system());
+  const ModelShare share = cut_share(model, 0, 1);
+  SharedSolver solver(ranks, share, options);
+  find_start(ranks, share, solver.system());
   solver.run();
   return std::move(solver.solution);
 }

@@ -142,8 +142,8 @@ std::vector<std::string> share_names(const Ranks& ranks, Piece& piece, Range& ow
 }
 
 // Sends every row to the rank of its state, which checks them and keeps them.
-ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, const Range& range,
-                     const std::vector<std::string>& names) {
+ModelShare share_rows(const Ranks& ranks, const fs::path& file, Piece piece, const Range& range,
+                      const std::vector<std::string>& names) {
   const State first = static_cast<State>(range.begin), own = static_cast<State>(range.end) - first;
   const std::vector<std::string> actions = share_actions(ranks, piece);
   const std::vector<State> firsts = ranks.gathered(std::vector<State>{first});
@@ -158,24 +158,24 @@ ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, cons
   const std::vector<Row> rows = ranks.exchanged(to);
   to = {};
 
-  ModelPart part = make_part(first, own, total, 1, std::vector<State>(static_cast<size_t>(own)),
-                             Rewards(0.0), {});
+  ModelShare share = make_share(first, own, total, 1, std::vector<State>(static_cast<size_t>(own)),
+                                Rewards(0.0), {});
   for (const Row& row : rows) {
     if (row.next != kNone && (row.next < first || row.next >= first + own)) {
-      part.ghosts.push_back(row.next);
+      share.ghosts.push_back(row.next);
     }
   }
-  std::sort(part.ghosts.begin(), part.ghosts.end());
-  part.ghosts.erase(std::unique(part.ghosts.begin(), part.ghosts.end()), part.ghosts.end());
-  if (!names.empty()) part.name = [names](State s) { return names[static_cast<size_t>(s)]; };
+  std::sort(share.ghosts.begin(), share.ghosts.end());
+  share.ghosts.erase(std::unique(share.ghosts.begin(), share.ghosts.end()), share.ghosts.end());
+  if (!names.empty()) share.name = [names](State s) { return names[static_cast<size_t>(s)]; };
   bool stochastic = false;
   ranks.together([&] {
     if (own == 0) return;
     ModelBuilder builder;
-    builder.reserve(own + static_cast<State>(part.ghosts.size()), 0);
+    builder.reserve(own + static_cast<State>(share.ghosts.size()), 0);
     builder.call_states([&](State s) {
-      return s < own ? part.name_of(s)
-                     : fmt::format("state {}", part.ghosts[static_cast<size_t>(s - own)]);
+      return s < own ? share.name_of(s)
+                     : fmt::format("state {}", share.ghosts[static_cast<size_t>(s - own)]);
     });
     for (const std::string& action : actions) builder.action(action);
     try {
@@ -183,22 +183,22 @@ ModelPart share_rows(const Ranks& ranks, const fs::path& file, Piece piece, cons
         if (row.next == kNone) {
           builder.terminal_reward(row.state - first, row.reward, row.line);
         } else {
-          builder.add(row.state - first, row.action, part.local(row.next), row.probability,
+          builder.add(row.state - first, row.action, share.local(row.next), row.probability,
                       row.reward, row.line);
         }
       }
-      part.model = builder.build();
+      share.model = builder.build();
     } catch (const ModelError& error) {
       throw at_line(file, error);
     }
-    stochastic = !part.model.is_deterministic();
+    stochastic = !share.model.is_deterministic();
   });
-  if (ranks.any(stochastic)) throw stochastic_part();
-  return part;
+  if (ranks.any(stochastic)) throw stochastic_share();
+  return share;
 }
 
 // States called 0 ... n-1 keep their numbers. False: they are not called so.
-bool read_numbered(const Ranks& ranks, const fs::path& file, const FilePart& bytes, Piece& piece,
+bool read_numbered(const Ranks& ranks, const fs::path& file, const FileShare& bytes, Piece& piece,
                    State& total) {
   std::vector<uint64_t> seen;
   bool numbered = true;
@@ -245,7 +245,7 @@ bool read_numbered(const Ranks& ranks, const fs::path& file, const FilePart& byt
   return count == total;
 }
 
-Piece read_named(const Ranks& ranks, const fs::path& file, const FilePart& bytes) {
+Piece read_named(const Ranks& ranks, const fs::path& file, const FileShare& bytes) {
   Piece piece;
   ranks.together([&] {
     CsvReader reader(file, bytes.begin, bytes.end, bytes.lines_before);
@@ -265,8 +265,8 @@ Piece read_named(const Ranks& ranks, const fs::path& file, const FilePart& bytes
   return piece;
 }
 
-ModelPart read_csv_part(const Ranks& ranks, const fs::path& file) {
-  const FilePart bytes = own_part(ranks, file, {});
+ModelShare read_csv_share(const Ranks& ranks, const fs::path& file) {
+  const FileShare bytes = own_share(ranks, file, {});
   Piece piece;
   State total = 0;
   const bool numbered = read_numbered(ranks, file, bytes, piece, total);
@@ -277,18 +277,18 @@ ModelPart read_csv_part(const Ranks& ranks, const fs::path& file) {
   Range own = part_range(total, ranks.rank(), ranks.size());
   std::vector<std::string> names;
   if (!numbered) names = share_names(ranks, piece, own);
-  ModelPart part = share_rows(ranks, file, std::move(piece), own, names);
-  part.start = {{0, 1.0}};  // the first state named
-  return part;
+  ModelShare share = share_rows(ranks, file, std::move(piece), own, names);
+  share.start = {{0, 1.0}};  // the first state named
+  return share;
 }
 
-ModelPart read_drn_part(const Ranks& ranks, const fs::path& file) {
-  const FilePart bytes = own_part(ranks, file, "state ");
+ModelShare read_drn_share(const Ranks& ranks, const fs::path& file) {
+  const FileShare bytes = own_share(ranks, file, "state ");
   Piece piece;
   std::vector<State> starts;
   DrnParser::Found found{};
   ranks.together([&] {
-    found = DrnParser(file).parse_part(
+    found = DrnParser(file).parse_share(
         bytes,
         {.add =
              [&](State s, const std::string& action, State next, double probability, double reward,
@@ -313,56 +313,56 @@ ModelPart read_drn_part(const Ranks& ranks, const fs::path& file) {
     }
   });
   const State total = found.declared - (ranks.any(found.has_end) ? 1 : 0);
-  ModelPart part =
+  ModelShare share =
       share_rows(ranks, file, std::move(piece), part_range(total, ranks.rank(), ranks.size()), {});
   starts = ranks.gathered(starts);
   if (starts.empty()) starts.push_back(0);
-  for (const State s : starts) part.start.push_back({s, 1.0 / static_cast<double>(starts.size())});
-  return part;
+  for (const State s : starts) share.start.push_back({s, 1.0 / static_cast<double>(starts.size())});
+  return share;
 }
 
 // --start NAME: the rank that knows the name tells its number.
-void set_start(const Ranks& ranks, const std::string& name, ModelPart& part) {
+void set_start(const Ranks& ranks, const std::string& name, ModelShare& share) {
   double found = -1.0;
-  for (State s = 0; s < part.own; ++s) {
-    if (part.name_of(s) == name) found = part.first + s;
+  for (State s = 0; s < share.own; ++s) {
+    if (share.name_of(s) == name) found = share.first + s;
   }
   found = ranks.largest(found);
   if (found < 0.0) {
     throw user_error("start: unknown state '{}'; several processes take the name of one state",
                      name);
   }
-  part.start = {{static_cast<State>(found), 1.0}};
+  share.start = {{static_cast<State>(found), 1.0}};
 }
 
 }  // namespace
 
-FilePart own_part(const Ranks& ranks, const fs::path& file, std::string_view prefix) {
-  FilePart part;
+FileShare own_share(const Ranks& ranks, const fs::path& file, std::string_view prefix) {
+  FileShare share;
   int64_t lines = 0;
   ranks.together([&] {
-    part = file_part(file, ranks.rank(), ranks.size(), prefix);
-    lines = lines_of(file, part);
+    share = file_share(file, ranks.rank(), ranks.size(), prefix);
+    lines = lines_of(file, share);
   });
-  part.lines_before = ranks.before(lines);
-  return part;
+  share.lines_before = ranks.before(lines);
+  return share;
 }
 
-ModelPart read_part(const Ranks& ranks, const std::string& source, const LoadOptions& load) {
+ModelShare read_share(const Ranks& ranks, const std::string& source, const LoadOptions& load) {
   refuse_map_rules(source, load);
-  const auto read = [&]() -> ModelPart {
+  const auto read = [&]() -> ModelShare {
     if (looks_like_file(source)) {
       const std::string format = find_format(load.format, source).name;
-      if (format == "csv") return read_csv_part(ranks, source);
-      if (format == "drn") return read_drn_part(ranks, source);
-      if (format == "map") return read_map_part(ranks, source, load.grid);
-      return cut_part(planning::load(source, load), ranks.rank(), ranks.size());
+      if (format == "csv") return read_csv_share(ranks, source);
+      if (format == "drn") return read_drn_share(ranks, source);
+      if (format == "map") return read_map_share(ranks, source, load.grid);
+      return cut_share(planning::load(source, load), ranks.rank(), ranks.size());
     }
-    return builtin_part(source, ranks.rank(), ranks.size());
+    return builtin_share(source, ranks.rank(), ranks.size());
   };
-  ModelPart part = read();
-  if (!load.start.empty()) set_start(ranks, load.start, part);
-  return part;
+  ModelShare share = read();
+  if (!load.start.empty()) set_start(ranks, load.start, share);
+  return share;
 }
 
 }  // namespace agora::planning

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "planning/distributed/grid_part.h"
+#include "planning/distributed/grid_share.h"
 #include "planning/distributed/petsc/reading.h"
 #include "planning/formats/map_rows.h"
 
@@ -20,9 +20,9 @@ size_t map_width(const std::filesystem::path& file) {
 
 }  // namespace
 
-ModelPart read_map_part(const Ranks& ranks, const std::filesystem::path& file,
-                        const GridRules& rules) {
-  const FilePart bytes = own_part(ranks, file, {});
+ModelShare read_map_share(const Ranks& ranks, const std::filesystem::path& file,
+                          const GridRules& rules) {
+  const FileShare bytes = own_share(ranks, file, {});
   MapRows map;
   ranks.together([&] {
     LineReader reader(file);
@@ -76,9 +76,9 @@ ModelPart read_map_part(const Ranks& ranks, const std::filesystem::path& file,
   strip.cells += map.cells;
   if (here + seams.size() < all_seams.size()) strip.cells += all_seams[here + seams.size()];
 
-  ModelPart part = grid_part(strip, rules);
-  for (const State s : starts) part.start.push_back({s, 1.0 / static_cast<double>(starts.size())});
-  return part;
+  ModelShare share = grid_share(strip, rules);
+  for (const State s : starts) share.start.push_back({s, 1.0 / static_cast<double>(starts.size())});
+  return share;
 }
 
 }  // namespace agora::planning

@@ -20,12 +20,12 @@ constexpr int64_t kMostSweeps = 2000;
 
 }  // namespace
 
-SharedSystem::SharedSystem(const Ranks& ranks, const ModelPart& part, double beta, double mu)
-    : ranks_(ranks), part_(part), beta_(beta), mu_(mu) {
-  const std::vector<PetscInt> ghosts(part.ghosts.begin(), part.ghosts.end());
-  ok(VecCreateGhost(PETSC_COMM_WORLD, part.own, part.total, static_cast<PetscInt>(ghosts.size()),
+SharedSystem::SharedSystem(const Ranks& ranks, const ModelShare& share, double beta, double mu)
+    : ranks_(ranks), share_(share), beta_(beta), mu_(mu) {
+  const std::vector<PetscInt> ghosts(share.ghosts.begin(), share.ghosts.end());
+  ok(VecCreateGhost(PETSC_COMM_WORLD, share.own, share.total, static_cast<PetscInt>(ghosts.size()),
                     ghosts.data(), &halo_));
-  phi_.assign(static_cast<size_t>(part.own) + ghosts.size(), -INFINITY);
+  phi_.assign(static_cast<size_t>(share.own) + ghosts.size(), -INFINITY);
   first_estimate();
   number_rows();
 
@@ -33,14 +33,14 @@ SharedSystem::SharedSystem(const Ranks& ranks, const ModelPart& part, double bet
   for (const State s : order_) {
     inside.push_back(1);
     outside.push_back(0);
-    for (Action a = 0; a < part.model.actions(); ++a) {
-      if (!part.model.has(s, a)) continue;
-      ++(part.model.transition(s, a, 0).next < part.own ? inside : outside).back();
+    for (Action a = 0; a < share.model.actions(); ++a) {
+      if (!share.model.has(s, a)) continue;
+      ++(share.model.transition(s, a, 0).next < share.own ? inside : outside).back();
     }
   }
-  for (PetscInt& count : inside) count = std::min(count, part.own);
-  ok(MatCreateAIJ(PETSC_COMM_WORLD, part.own, part.own, part.total, part.total, 0, inside.data(), 0,
-                  outside.data(), &matrix_));
+  for (PetscInt& count : inside) count = std::min(count, share.own);
+  ok(MatCreateAIJ(PETSC_COMM_WORLD, share.own, share.own, share.total, share.total, 0,
+                  inside.data(), 0, outside.data(), &matrix_));
   ok(MatSetOption(matrix_, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   ok(MatCreateVecs(matrix_, &x_, &right_));
   ok(KSPCreate(PETSC_COMM_WORLD, &ksp_));
@@ -62,8 +62,8 @@ SharedSystem::~SharedSystem() {
 // as much memory as the model's shape allows. PETSC_OPTIONS may choose otherwise.
 void SharedSystem::choose_preconditioner(const std::vector<PetscInt>& inside,
                                          const std::vector<PetscInt>& outside) {
-  const double seam = ranks_.largest(static_cast<double>(part_.ghosts.size()));
-  const double own = static_cast<double>(part_.total) / ranks_.size();
+  const double seam = ranks_.largest(static_cast<double>(share_.ghosts.size()));
+  const double own = static_cast<double>(share_.total) / ranks_.size();
   const int overlap = static_cast<int>(std::min(kMostOverlap, 0.25 * own / std::max(seam, 1.0)));
   PetscInt longest = 0;
   for (size_t i = 0; i < inside.size(); ++i) longest = std::max(longest, inside[i] + outside[i]);
@@ -79,29 +79,29 @@ void SharedSystem::choose_preconditioner(const std::vector<PetscInt>& inside,
 }
 
 double SharedSystem::log_weight(State s, Action a) const {
-  return beta_ * part_.model.rewards()[part_.model.row(s, a)] + mu_;
+  return beta_ * share_.model.rewards()[share_.model.row(s, a)] + mu_;
 }
 
 // phi as in path_order, by each rank for its own states from the values of the others at the
 // seam, until these stay: the rounds are as many as a best path changes ranks.
 void SharedSystem::first_estimate() {
-  const Model& model = part_.model;
+  const Model& model = share_.model;
   LogWeights weights;
   weights.transition = [&](State s, Action a, int64_t) { return log_weight(s, a); };
-  bool changed = part_.own > 0;
+  bool changed = share_.own > 0;
   order_.clear();
   int polish = 0;
   for (rounds_ = 0; rounds_ < kMostRounds; ++rounds_) {
     if (changed) {
       weights.end.clear();
       for (const auto& [s, reward] : model.terminals()) {
-        weights.end.push_back(s < part_.own ? beta_ * reward : phi_[static_cast<size_t>(s)]);
+        weights.end.push_back(s < share_.own ? beta_ * reward : phi_[static_cast<size_t>(s)]);
       }
       path_order_ = path_order(model, weights);
       order_.clear();
       for (size_t p = 0; p < path_order_.state.size(); ++p) {
         const State s = path_order_.state[p];
-        if (s >= part_.own) continue;
+        if (s >= share_.own) continue;
         order_.push_back(s);
         phi_[static_cast<size_t>(s)] = path_order_.log_sum[p];
       }
@@ -109,11 +109,11 @@ void SharedSystem::first_estimate() {
     std::vector<double> next = phi_;
     exchange(next);
     double change = 0.0;
-    for (size_t i = static_cast<size_t>(part_.own); i < next.size(); ++i) {
+    for (size_t i = static_cast<size_t>(share_.own); i < next.size(); ++i) {
       if (next[i] != phi_[i]) change = std::max(change, std::abs(next[i] - phi_[i]));
     }
     phi_ = std::move(next);
-    changed = change > kSameSeam && part_.own > 0;
+    changed = change > kSameSeam && share_.own > 0;
     const double most = ranks_.largest(change);
     if (most <= kSameSeam || (most <= kCloseSeam && ++polish > kPolish)) break;
     ranks_.throw_if_any_stopped();
@@ -121,13 +121,13 @@ void SharedSystem::first_estimate() {
 }
 
 void SharedSystem::number_rows() {
-  std::vector<char> placed(static_cast<size_t>(part_.own), 0);
+  std::vector<char> placed(static_cast<size_t>(share_.own), 0);
   for (const State s : order_) placed[static_cast<size_t>(s)] = 1;
-  for (State s = 0; s < part_.own; ++s) {
+  for (State s = 0; s < share_.own; ++s) {
     if (!placed[static_cast<size_t>(s)]) order_.push_back(s);  // no end in reach
   }
   std::vector<double> number(phi_.size(), 0.0);
-  const int64_t begin = ranks_.before(part_.own);
+  const int64_t begin = ranks_.before(share_.own);
   for (size_t i = 0; i < order_.size(); ++i) {
     number[static_cast<size_t>(order_[i])] = static_cast<double>(begin) + static_cast<double>(i);
   }
@@ -140,12 +140,12 @@ void SharedSystem::exchange(std::vector<double>& values) const {
   double* data;
   ok(VecGhostGetLocalForm(halo_, &local));
   ok(VecGetArray(local, &data));
-  std::copy(values.begin(), values.begin() + part_.own, data);
+  std::copy(values.begin(), values.begin() + share_.own, data);
   ok(VecRestoreArray(local, &data));
   ok(VecGhostUpdateBegin(halo_, INSERT_VALUES, SCATTER_FORWARD));
   ok(VecGhostUpdateEnd(halo_, INSERT_VALUES, SCATTER_FORWARD));
   ok(VecGetArray(local, &data));
-  std::copy(data + part_.own, data + values.size(), values.begin() + part_.own);
+  std::copy(data + share_.own, data + values.size(), values.begin() + share_.own);
   ok(VecRestoreArray(local, &data));
   ok(VecGhostRestoreLocalForm(halo_, &local));
 }
@@ -154,7 +154,7 @@ void SharedSystem::exchange(std::vector<double>& values) const {
 double SharedSystem::run_cycles(PathSystem& rows, std::vector<double>& z) {
   const auto look_over_the_seam = [&] {
     for (int32_t p = 0; p < rows.ends(); ++p) {
-      if (rows.state(p) < part_.own) continue;
+      if (rows.state(p) < share_.own) continue;
       const double log_z = phi_[static_cast<size_t>(rows.state(p))];
       z[static_cast<size_t>(p)] =
           std::exp(std::clamp(log_z - rows.phi()[static_cast<size_t>(p)], -kFarSeam, kFarSeam));
@@ -177,7 +177,7 @@ double SharedSystem::run_cycles(PathSystem& rows, std::vector<double>& z) {
 int64_t SharedSystem::sweep() {
   LogWeights weights;
   weights.transition = [&](State s, Action a, int64_t) { return log_weight(s, a); };
-  PathSystem rows(part_.model, std::move(path_order_), weights);
+  PathSystem rows(share_.model, std::move(path_order_), weights);
   if (ranks_.any(rows.loops_diverge())) return 0;
   std::vector<double> z(static_cast<size_t>(rows.size()), 1.0), before;
   int64_t sweeps = 0;
@@ -196,10 +196,10 @@ int64_t SharedSystem::sweep() {
 }
 
 double SharedSystem::assemble() {
-  const Model& model = part_.model;
-  excess_.assign(static_cast<size_t>(part_.own), 0.0);
-  leave_.assign(static_cast<size_t>(part_.own), 1.0);
-  fixed_.assign(static_cast<size_t>(part_.own), 0);
+  const Model& model = share_.model;
+  excess_.assign(static_cast<size_t>(share_.own), 0.0);
+  leave_.assign(static_cast<size_t>(share_.own), 1.0);
+  fixed_.assign(static_cast<size_t>(share_.own), 0);
   std::vector<PetscInt> columns;
   std::vector<double> values;
   double worst = 0.0;
@@ -243,8 +243,8 @@ double SharedSystem::assemble() {
 }
 
 std::vector<double> SharedSystem::step_rewards(const std::function<double(double)>& reward) const {
-  const Model& model = part_.model;
-  std::vector<double> rewards(static_cast<size_t>(part_.own), 0.0);
+  const Model& model = share_.model;
+  std::vector<double> rewards(static_cast<size_t>(share_.own), 0.0);
   for (const State s : order_) {
     const size_t i = static_cast<size_t>(s);
     double sum = 0.0;
@@ -305,7 +305,7 @@ void SharedSystem::fold(const std::vector<double>& z) {
 }
 
 std::vector<double> SharedSystem::policy(State own) const {
-  const Model& model = part_.model;
+  const Model& model = share_.model;
   std::vector<double> all(static_cast<size_t>(model.actions()), -1.0);
   double sum = 0.0;
   for (Action a = 0; a < model.actions(); ++a) {

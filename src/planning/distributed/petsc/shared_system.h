@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 #include "planning/distributed/petsc/ranks.h"
 #include "planning/z/path_system.h"
 #include "planning/z/reach.h"
@@ -16,7 +16,7 @@ namespace agora::planning {
 // factorisation of a rank's block nearly solves it.
 class SharedSystem {
  public:
-  SharedSystem(const Ranks& ranks, const ModelPart& part, double beta, double mu);
+  SharedSystem(const Ranks& ranks, const ModelShare& share, double beta, double mu);
   ~SharedSystem();
   SharedSystem(const SharedSystem&) = delete;
 
@@ -59,7 +59,7 @@ class SharedSystem {
   void put(const std::vector<double>& values, Vec to) const;
 
   const Ranks& ranks_;
-  const ModelPart& part_;
+  const ModelShare& share_;
   double beta_, mu_;
   std::vector<double> phi_, excess_, leave_;
   std::vector<char> fixed_;       // (own): an end, or none in reach

@@ -8,12 +8,12 @@
 
 namespace agora::compute::cpu {
 
-// The shared part of a phase: steps that do not depend on each other run side by side, long ones
+// The shared steps of a phase: steps that do not depend on each other run side by side, long ones
 // cut into pieces.
 template <typename Real>
-class SharedPart {
+class SharedSteps {
  public:
-  SharedPart(const Plan& plan, const Phase& phase);
+  SharedSteps(const Plan& plan, const Phase& phase);
   void run(Context<Real> context, ThreadPool& pool) const;
 
  private:

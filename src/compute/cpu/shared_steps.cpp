@@ -1,4 +1,4 @@
-#include "compute/cpu/shared_part.h"
+#include "compute/cpu/shared_steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace agora::compute::cpu {
 
 template <typename Real>
-SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
+SharedSteps<Real>::SharedSteps(const Plan& plan, const Phase& phase) {
   constexpr int64_t kPiece = 8;          // chunks of a group that one piece takes
   constexpr int64_t kWorthThreads = 16;  // chunks of a wave
   std::map<int32_t, size_t> ready;       // the wave after which a buffer is written
@@ -41,7 +41,7 @@ SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
       }
       chunks[wave] += count;
     } else {
-      CHECK(step.kind == StepKind::kOperation, "a row step in the shared part");
+      CHECK(step.kind == StepKind::kOperation, "a row step among the shared ones");
       operations_.push_back(make_operation<Real>(plan, step, 1));
       Piece piece;
       piece.operation = operations_.back().get();
@@ -56,7 +56,7 @@ SharedPart<Real>::SharedPart(const Plan& plan, const Phase& phase) {
 }
 
 template <typename Real>
-void SharedPart<Real>::run_piece(const Piece& piece, Context<Real> context) const {
+void SharedSteps<Real>::run_piece(const Piece& piece, Context<Real> context) const {
   alignas(64) Real registers[kRegisters * kChunk];
   context.registers = registers;
   if (piece.group != nullptr) {
@@ -72,7 +72,7 @@ void SharedPart<Real>::run_piece(const Piece& piece, Context<Real> context) cons
 }
 
 template <typename Real>
-void SharedPart<Real>::run(Context<Real> context, ThreadPool& pool) const {
+void SharedSteps<Real>::run(Context<Real> context, ThreadPool& pool) const {
   for (const Wave& wave : waves_) {
     if (wave.parallel && context.non_finite == nullptr) {
       pool.run(static_cast<int64_t>(wave.pieces.size()),
@@ -83,7 +83,7 @@ void SharedPart<Real>::run(Context<Real> context, ThreadPool& pool) const {
   }
 }
 
-template class SharedPart<float>;
-template class SharedPart<double>;
+template class SharedSteps<float>;
+template class SharedSteps<double>;
 
 }  // namespace agora::compute::cpu

@@ -1,4 +1,4 @@
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,20 +9,20 @@
 
 namespace agora::planning {
 
-int ModelPart::local(State global) const {
+int ModelShare::local(State global) const {
   if (global >= first && global < first + own) return global - first;
   const auto found = std::lower_bound(ghosts.begin(), ghosts.end(), global);
   if (found == ghosts.end() || *found != global) return kNone;
   return own + static_cast<State>(found - ghosts.begin());
 }
 
-UserError stochastic_part() {
+UserError stochastic_share() {
   return user_error("several processes share deterministic models only; this one is stochastic");
 }
 
-ModelPart make_part(State first, State own, State total, Action actions,
-                    std::vector<State> successors, Rewards rewards,
-                    std::vector<Terminal> terminals) {
+ModelShare make_share(State first, State own, State total, Action actions,
+                      std::vector<State> successors, Rewards rewards,
+                      std::vector<Terminal> terminals) {
   std::vector<State> ghosts;
   for (const State next : successors) {
     if (next != kNone && (next < first || next >= first + own)) ghosts.push_back(next);
@@ -30,16 +30,16 @@ ModelPart make_part(State first, State own, State total, Action actions,
   std::sort(ghosts.begin(), ghosts.end());
   ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
   ghosts.shrink_to_fit();
-  ModelPart part{.model = Model::deterministic(1, {kNone}, Rewards(0.0)),
-                 .first = first,
-                 .own = own,
-                 .total = total,
-                 .ghosts = std::move(ghosts)};
+  ModelShare share{.model = Model::deterministic(1, {kNone}, Rewards(0.0)),
+                   .first = first,
+                   .own = own,
+                   .total = total,
+                   .ghosts = std::move(ghosts)};
   for (State& next : successors) {
-    if (next != kNone) next = part.local(next);
+    if (next != kNone) next = share.local(next);
   }
   const size_t rows =
-      (static_cast<size_t>(own) + part.ghosts.size()) * static_cast<size_t>(actions);
+      (static_cast<size_t>(own) + share.ghosts.size()) * static_cast<size_t>(actions);
   if (!rewards.constant()) {
     std::vector<double> each(std::max<size_t>(rows, 1), 0.0);
     for (size_t i = 0; i < successors.size(); ++i) each[i] = rewards[static_cast<int64_t>(i)];
@@ -47,20 +47,20 @@ ModelPart make_part(State first, State own, State total, Action actions,
   }
   successors.resize(rows, kNone);
   if (rows > 0) {
-    part.model = Model::deterministic(actions, std::move(successors), std::move(rewards),
-                                      std::move(terminals));
+    share.model = Model::deterministic(actions, std::move(successors), std::move(rewards),
+                                       std::move(terminals));
   }
-  return part;
+  return share;
 }
 
-ModelPart cut_part(const Model& model, int part, int parts) {
-  const Range range = part_range(model.states(), part, parts);
+ModelShare cut_share(const Model& model, int share, int shares) {
+  const Range range = part_range(model.states(), share, shares);
   return cut_states(model, static_cast<State>(range.begin),
                     static_cast<State>(range.end - range.begin));
 }
 
-ModelPart cut_states(const Model& model, State first, State own) {
-  if (!model.is_deterministic()) throw stochastic_part();
+ModelShare cut_states(const Model& model, State first, State own) {
+  if (!model.is_deterministic()) throw stochastic_share();
   const Action d = model.actions();
   const auto rows = model.successors().subspan(static_cast<size_t>(model.row(first, 0)),
                                                static_cast<size_t>(own) * static_cast<size_t>(d));
@@ -76,8 +76,8 @@ ModelPart cut_states(const Model& model, State first, State own) {
   for (const auto& [s, reward] : model.terminals()) {
     if (s >= first && s < first + own) terminals.push_back({s - first, reward});
   }
-  ModelPart result = make_part(first, own, model.states(), d, {rows.begin(), rows.end()},
-                               std::move(rewards), std::move(terminals));
+  ModelShare result = make_share(first, own, model.states(), d, {rows.begin(), rows.end()},
+                                 std::move(rewards), std::move(terminals));
   result.start.assign(model.start().begin(), model.start().end());
   std::vector<std::string> names;
   for (State s = first; s < first + own; ++s) names.push_back(model.state_name(s));
@@ -88,10 +88,10 @@ ModelPart cut_states(const Model& model, State first, State own) {
   return result;
 }
 
-ModelPart builtin_part(const std::string& source, int part, int parts) {
+ModelShare builtin_share(const std::string& source, int share, int shares) {
   const auto [builtin, arguments] = parse_builtin(source);
-  if (builtin.make_part) return builtin.make_part(arguments, part, parts);
-  return cut_part(builtin.make(arguments), part, parts);
+  if (builtin.make_share) return builtin.make_share(arguments, share, shares);
+  return cut_share(builtin.make(arguments), share, shares);
 }
 
 }  // namespace agora::planning

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/thread_pool.h"
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 
 namespace agora::planning {
 
@@ -18,6 +18,6 @@ struct GridStrip {
 };
 
 // The states of these rows, as grid_model numbers and calls them. The start is left open.
-ModelPart grid_part(const GridStrip& strip, const GridRules& rules);
+ModelShare grid_share(const GridStrip& strip, const GridRules& rules);
 
 }  // namespace agora::planning

@@ -1,4 +1,4 @@
-#include "planning/distributed/file_part.h"
+#include "planning/distributed/file_share.h"
 
 #include <algorithm>
 
@@ -25,17 +25,17 @@ size_t line_start(const std::filesystem::path& file, size_t from, std::string_vi
 
 }  // namespace
 
-FilePart file_part(const std::filesystem::path& file, int part, int parts,
-                   std::string_view prefix) {
+FileShare file_share(const std::filesystem::path& file, int share, int shares,
+                     std::string_view prefix) {
   const size_t size = InputFile(file).size();
-  const Range bytes = part_range(static_cast<int64_t>(size), part, parts);
+  const Range bytes = part_range(static_cast<int64_t>(size), share, shares);
   return {line_start(file, static_cast<size_t>(bytes.begin), prefix, size),
           line_start(file, static_cast<size_t>(bytes.end), prefix, size)};
 }
 
-int64_t lines_of(const std::filesystem::path& file, const FilePart& part) {
+int64_t lines_of(const std::filesystem::path& file, const FileShare& share) {
   InputFile input(file);
-  input.restrict_to(part.begin, part.end);
+  input.restrict_to(share.begin, share.end);
   std::string buffer(size_t{1} << 20, '\0');
   int64_t lines = 0;
   while (const size_t count = input.read(buffer.data(), buffer.size())) {

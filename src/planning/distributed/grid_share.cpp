@@ -1,13 +1,13 @@
-#include "planning/distributed/grid_part.h"
+#include "planning/distributed/grid_share.h"
 
 #include "base/error.h"
 #include "planning/model/grid_model.h"
 
 namespace agora::planning {
 
-ModelPart grid_part(const GridStrip& strip, const GridRules& rules) {
+ModelShare grid_share(const GridStrip& strip, const GridRules& rules) {
   check_rules(rules);
-  if (rules.slip != 0) throw stochastic_part();
+  if (rules.slip != 0) throw stochastic_share();
   const int64_t cols = strip.cols, from = strip.first_row * cols;
   const int64_t begin = strip.own.begin * cols, end = strip.own.end * cols;
   const auto mark = [&](int64_t cell) { return strip.cells[static_cast<size_t>(cell - from)]; };
@@ -42,16 +42,16 @@ ModelPart grid_part(const GridStrip& strip, const GridRules& rules) {
       successors.push_back(ends ? kNone : next == kNone ? s : next);
     }
   }
-  ModelPart part = make_part(static_cast<State>(strip.before), static_cast<State>(cells.size()),
-                             static_cast<State>(strip.total), 4, std::move(successors),
-                             one_reward ? Rewards(rules.step_reward) : Rewards(std::move(rewards)),
-                             std::move(terminals));
-  if (part.own > 0) part.model.set_action_names({kMoveNames, kMoveNames + 4});
-  part.name = [cols = strip.cols, cells = std::move(cells)](State s) {
+  ModelShare share = make_share(
+      static_cast<State>(strip.before), static_cast<State>(cells.size()),
+      static_cast<State>(strip.total), 4, std::move(successors),
+      one_reward ? Rewards(rules.step_reward) : Rewards(std::move(rewards)), std::move(terminals));
+  if (share.own > 0) share.model.set_action_names({kMoveNames, kMoveNames + 4});
+  share.name = [cols = strip.cols, cells = std::move(cells)](State s) {
     const int32_t cell = cells[static_cast<size_t>(s)];
     return fmt::format("{},{}", cell / cols, cell % cols);
   };
-  return part;
+  return share;
 }
 
 }  // namespace agora::planning

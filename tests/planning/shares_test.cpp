@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
-#include "planning/distributed/model_part.h"
+#include "planning/distributed/model_share.h"
 #include "planning/models/builtin.h"
 
 namespace agora::planning {
 namespace {
 
-// A part made by itself is the part cut out of the whole model.
-void expect_same(const ModelPart& made, const ModelPart& cut) {
+// A share made by itself is the share cut out of the whole model.
+void expect_same(const ModelShare& made, const ModelShare& cut) {
   ASSERT_EQ(made.own, cut.own);
   EXPECT_EQ(made.total, cut.total);
   EXPECT_EQ(made.ghosts, cut.ghosts);
@@ -39,11 +39,11 @@ TEST(Parts, OfBuiltInModelsMakeTheWhole) {
         "decision-tree"}) {
     SCOPED_TRACE(source);
     const Model whole = make_builtin(source);
-    for (const int parts : {1, 2, 3, 7, 30}) {
+    for (const int shares : {1, 2, 3, 7, 30}) {
       State next = 0;
-      for (int part = 0; part < parts; ++part) {
-        SCOPED_TRACE(part);
-        const ModelPart made = builtin_part(source, part, parts);
+      for (int share = 0; share < shares; ++share) {
+        SCOPED_TRACE(share);
+        const ModelShare made = builtin_share(source, share, shares);
         if (made.own > 0) {
           EXPECT_EQ(made.first, next);
         }
