@@ -16,27 +16,6 @@ using compute::Tensor;
 constexpr int64_t kLargePicture = 48;
 constexpr double kActorGain = 0.01, kCriticGain = 1.0;
 
-// Two convolutions with a max-pool after each, ReLU and a dense layer.
-Tensor small_conv(Graph& graph, const std::string& name, Tensor picture,
-                  const NetworkOptions& options) {
-  const nn::Conv3x3 first(graph, name + ".first", picture.size(-1), options.channels);
-  const nn::Conv3x3 second(graph, name + ".second", options.channels, 2 * options.channels);
-  const Tensor seen = compute::max_pool(relu(second(compute::max_pool(relu(first(picture))))));
-  const Tensor flat = compute::flatten(seen);
-  const nn::Dense dense(graph, name + ".dense", flat.size(-1), options.width,
-                        nn::orthogonal(nn::kReluGain));
-  return relu(dense(flat));
-}
-
-Tensor mlp(Graph& graph, const std::string& name, Tensor flat, const NetworkOptions& options) {
-  for (int64_t k = 0; k < options.layers; ++k) {
-    const nn::Dense layer(graph, name + "." + std::to_string(k), flat.size(-1), options.width,
-                          nn::orthogonal(nn::kReluGain));
-    flat = relu(layer(flat));
-  }
-  return flat;
-}
-
 }  // namespace
 
 const std::vector<std::string>& network_kinds() {
@@ -67,14 +46,38 @@ Tensor observation_input(Graph& graph, const ObservationSpace& space, std::strin
   return graph.byte_input(name, shape, 1.0 / 255.0);
 }
 
-Tensor trunk(Graph& graph, const std::string& name, Tensor observation,
+Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& shape,
              const NetworkOptions& options) {
   if (options.kind == "impala") {
-    return nn::Impala(graph, name, observation.size(1), observation.size(2),
-                      observation.size(3))(observation);
+    impala.emplace(graph, name, shape[0], shape[1], shape[2]);
+    return;
   }
-  if (options.kind == "conv") return small_conv(graph, name, observation, options);
-  return mlp(graph, name, compute::flatten(observation), options);
+  int64_t numbers = 1;
+  if (options.kind == "conv") {
+    convolutions.emplace_back(graph, name + ".first", shape[2], options.channels);
+    convolutions.emplace_back(graph, name + ".second", options.channels, 2 * options.channels);
+    const auto pooled = [](int64_t size) { return (size + 3) / 4; };  // twice
+    numbers = pooled(shape[0]) * pooled(shape[1]) * 2 * options.channels;
+    layers.emplace_back(graph, name + ".dense", numbers, options.width,
+                        nn::orthogonal(nn::kReluGain));
+    return;
+  }
+  for (const int64_t size : shape) numbers *= size;
+  for (int64_t k = 0; k < options.layers; ++k) {
+    layers.emplace_back(graph, name + "." + std::to_string(k), numbers, options.width,
+                        nn::orthogonal(nn::kReluGain));
+    numbers = options.width;
+  }
+}
+
+Tensor Trunk::operator()(Tensor observation) const {
+  if (impala) return (*impala)(observation);
+  for (const nn::Conv3x3& convolution : convolutions) {
+    observation = compute::max_pool(relu(convolution(observation)));
+  }
+  observation = compute::flatten(observation);
+  for (const nn::Dense& layer : layers) observation = relu(layer(observation));
+  return observation;
 }
 
 Heads heads(Graph& graph, const std::string& name, Tensor features, int actions) {
@@ -87,7 +90,12 @@ Heads heads(Graph& graph, const std::string& name, Tensor features, int actions)
 
 Heads actor_critic(Graph& graph, const std::string& name, Tensor observation, int actions,
                    const NetworkOptions& options) {
-  return heads(graph, name, trunk(graph, name + ".trunk", observation, options), actions);
+  const std::vector<int64_t> shape(observation.shape().begin() + 1, observation.shape().end());
+  Tensor features = Trunk(graph, name + ".trunk", shape, options)(observation);
+  if (options.context > 0) {
+    features = compute::concat({features, graph.input("context", {kRows, options.context})}, -1);
+  }
+  return heads(graph, name, features, actions);
 }
 
 }  // namespace agora::agents

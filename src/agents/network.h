@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agents/environment.h"
 #include "compute/graph.h"
+#include "nn/layers.h"
 
 namespace agora::agents {
 
@@ -15,6 +17,7 @@ struct NetworkOptions {
   int64_t width = 64;         // of a hidden layer
   int64_t layers = 2;         // hidden ones of an MLP
   int64_t channels = 16;      // of the small convolutional network
+  int64_t context = 0;        // numbers of a memory that the heads see beside the observation
 };
 const std::vector<std::string>& network_kinds();
 // The options with `auto` decided; a kind that cannot take such observations is the user's mistake.
@@ -28,9 +31,16 @@ struct Heads {
 // The input `observation`, scaled to [0, 1] if it is bytes.
 compute::Tensor observation_input(compute::Graph& graph, const ObservationSpace& space,
                                   std::string_view name = "observation");
-// Features of observations (rows, features) and what follows from them; parameters are `name.*`.
-compute::Tensor trunk(compute::Graph& graph, const std::string& name, compute::Tensor observation,
-                      const NetworkOptions& options);
+// Features (rows, features) of observations (rows, shape...); parameters are `name.*`.
+struct Trunk {
+  Trunk(compute::Graph& graph, const std::string& name, const std::vector<int64_t>& shape,
+        const NetworkOptions& options);
+  compute::Tensor operator()(compute::Tensor observation) const;
+  std::optional<nn::Impala> impala;
+  std::vector<nn::Conv3x3> convolutions;  // with a max-pool after each
+  std::vector<nn::Dense> layers;          // with a ReLU after each
+};
+// What follows from features; with a context, the input `context` beside them.
 Heads heads(compute::Graph& graph, const std::string& name, compute::Tensor features, int actions);
 Heads actor_critic(compute::Graph& graph, const std::string& name, compute::Tensor observation,
                    int actions, const NetworkOptions& options);

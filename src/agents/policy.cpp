@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "agents/context.h"
+#include "agents/ppo.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -32,6 +34,15 @@ class NetworkPolicy : public Policy {
     for (const std::vector<StoredTensor>& member : saved.members) {
       members_.push_back(std::make_unique<Member>(saved, member, rows));
     }
+    if (saved.network.context == 0) return;
+    EncoderOptions how{.hidden = saved.network.context, .levels = saved.encoder_levels};
+    how.network = saved.network;
+    encoder_ = std::make_unique<ContextEncoder>(saved.space, how, rows);
+    TensorFile tensors;
+    tensors.path = "policy";
+    tensors.tensors = saved.encoder;
+    encoder_->variables().load(tensors);
+    contexts_.resize(static_cast<size_t>(rows * saved.network.context));
   }
 
   const Space& space() const override { return space_; }
@@ -41,8 +52,12 @@ class NetworkPolicy : public Policy {
     CHECK(rows <= rows_, "{} rows, planned for {}", rows, rows_);
     const auto actions = static_cast<size_t>(space_.actions);
     const size_t numbers = static_cast<size_t>(rows) * actions;
+    const auto contexts =
+        std::span(contexts_).first(contexts_.size() / static_cast<size_t>(rows_) * rows);
+    observations = observations.first(rows * space_.observation.bytes());
+    if (encoder_ != nullptr) encoder_->encode(observations, contexts);
     for (size_t m = 0; m < members_.size(); ++m) {
-      members_[m]->run(space_.observation, observations, rows,
+      members_[m]->run(space_.observation, observations, contexts,
                        std::span(all_).subspan(m * numbers, numbers));
     }
     if (members_.size() == 1) {
@@ -60,6 +75,12 @@ class NetworkPolicy : public Policy {
     }
   }
 
+  void forget(int64_t row) override {
+    if (encoder_ == nullptr) return;
+    const int64_t numbers = static_cast<int64_t>(contexts_.size()) / rows_;
+    std::fill_n(contexts_.begin() + row * numbers, numbers, 0.0F);
+  }
+
  private:
   struct Member {
     Member(const SavedPolicy& saved, const std::vector<StoredTensor>& tensors, int64_t rows)
@@ -74,15 +95,10 @@ class NetworkPolicy : public Policy {
       variables.load(file);
     }
 
-    void run(const ObservationSpace& space, std::span<const std::byte> bytes, int64_t rows,
-             std::span<float> out) {
-      const auto* data = bytes.data();
-      const auto numbers = static_cast<size_t>(rows * space.size());
-      if (space.type == ObservationSpace::Type::kByte) {
-        program.set("observation", std::span(reinterpret_cast<const uint8_t*>(data), numbers));
-      } else {
-        program.set("observation", std::span(reinterpret_cast<const float*>(data), numbers));
-      }
+    void run(const ObservationSpace& space, std::span<const std::byte> observations,
+             std::span<const float> contexts, std::span<float> out) {
+      set_observations(program, space, observations);
+      if (!contexts.empty()) program.set("context", contexts);
       program.run(compute::Check::kNothing);
       program.read("logits", out);
     }
@@ -98,6 +114,8 @@ class NetworkPolicy : public Policy {
   int64_t rows_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<float> all_;  // (members, rows, actions)
+  std::unique_ptr<ContextEncoder> encoder_;
+  std::vector<float> contexts_;  // (rows, n)
 };
 
 }  // namespace
@@ -131,7 +149,9 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
        {{"kind", policy.network.kind},
         {"width", policy.network.width},
         {"layers", policy.network.layers},
-        {"channels", policy.network.channels}}},
+        {"channels", policy.network.channels},
+        {"context", policy.network.context}}},
+      {"encoder_levels", policy.encoder_levels},
       {"link", link_name(policy.link)},
       {"members", policy.members.size()}};
   saved.metadata[kMetadata] = dump_json(about);
@@ -141,6 +161,7 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
       saved.tensors.push_back(std::move(tensor));
     }
   }
+  for (const StoredTensor& tensor : policy.encoder) saved.tensors.push_back(tensor);
   write_safetensors(file, saved);
 }
 
@@ -167,12 +188,25 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   policy.network.width = json_member<int64_t>(network, "width", name);
   policy.network.layers = json_member<int64_t>(network, "layers", name);
   policy.network.channels = json_member<int64_t>(network, "channels", name);
+  policy.network.context = json_member<int64_t>(network, "context", name);
+  policy.encoder_levels = json_member<int64_t>(about, "encoder_levels", name);
+  constexpr int64_t kMost = 100'000;
+  for (const int64_t size : {policy.network.width, policy.network.layers, policy.network.channels,
+                             policy.network.context, policy.encoder_levels}) {
+    if (size < 0 || size > kMost) {
+      throw user_error("{}: a size of {} in its network, expected 0 to {}", name, size, kMost);
+    }
+  }
   policy.link =
       json_member<std::string>(about, "link", name) == "max" ? Link::kMax : Link::kAverage;
   const auto members = json_member<size_t>(about, "members", name);
   if (members < 1 || members > 1000) throw user_error("{}: {} members", name, members);
   policy.members.resize(members);
   for (const StoredTensor& tensor : saved.tensors) {
+    if (tensor.name.starts_with("encoder.")) {
+      policy.encoder.push_back(tensor);
+      continue;
+    }
     const size_t dot = tensor.name.find('.');
     size_t member = members;
     if (dot != std::string::npos) {

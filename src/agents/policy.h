@@ -38,6 +38,9 @@ struct SavedPolicy {
   NetworkOptions network;
   Link link = Link::kMax;
   std::vector<std::vector<StoredTensor>> members;  // named as in the graph: policy.*
+  // Of a network with a context: what makes it of what an episode has shown, and its tensors.
+  int64_t encoder_levels = 0;
+  std::vector<StoredTensor> encoder;
 };
 void save_policy(const std::filesystem::path& file, const SavedPolicy& policy);
 SavedPolicy load_policy(const std::filesystem::path& file);

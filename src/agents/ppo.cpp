@@ -23,15 +23,52 @@ constexpr double kLeastProbability = 1e-30;
 
 }  // namespace
 
+Tensor forbidden(Tensor mask) { return (1.0 - mask) * static_cast<double>(kForbidden); }
+
+Tensor log_of_probabilities(Tensor probabilities) {
+  return log(compute::maximum(probabilities, kLeastProbability));
+}
+
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> bytes, std::string_view input) {
+  if (space.type == ObservationSpace::Type::kByte) {
+    program.set(input, std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+  } else {
+    program.set(input, std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
+  }
+}
+
+void rollout_probabilities(
+    const Rollout& rollout, const Space& space,
+    const std::function<void(std::span<const std::byte>, std::span<float> logits)>& logits_of,
+    std::span<float> out) {
+  const auto bytes = static_cast<size_t>(space.observation.bytes());
+  const auto actions = static_cast<size_t>(space.actions);
+  for (int64_t t = 0; t < rollout.steps; ++t) {
+    const auto at = static_cast<size_t>(t * rollout.count);
+    const auto logits = out.subspan(at * actions, rollout.count * actions);
+    logits_of(std::span(rollout.observations).subspan(at * bytes, rollout.count * bytes), logits);
+    if (!rollout.masks.empty()) {
+      forbid(std::span(rollout.masks).subspan(at * actions, logits.size()), logits);
+    }
+    for (int64_t e = 0; e < rollout.count; ++e) {
+      const auto row = logits.subspan(e * actions, actions);
+      const float largest = *std::max_element(row.begin(), row.end());
+      float sum = 0;
+      for (float& each : row) sum += each = std::exp(each - largest);
+      for (float& each : row) each /= sum;
+    }
+  }
+}
+
 struct PpoMember::Recorded {
   Recorded(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-           double penalty, Link link, bool masked) {
+           const Pull& pull, bool masked) {
     const Tensor observation = observation_input(graph, space.observation);
     seen = actor_critic(graph, "policy", observation, space.actions, network);
     Tensor logits = seen.logits;
     if (masked) {
-      const Tensor allowed = graph.byte_input("mask", {kRows, space.actions});
-      logits = logits + (1.0 - allowed) * static_cast<double>(kForbidden);
+      logits = logits + forbidden(graph.byte_input("mask", {kRows, space.actions}));
     }
     const Tensor action = graph.index_input("action", {kRows});
     const Tensor old_log_prob = graph.input("log_prob", {kRows});
@@ -47,14 +84,16 @@ struct PpoMember::Recorded {
     value = 0.5 * mean(compute::maximum(square(seen.value - target), square(near - target)));
     entropy = mean(nn::categorical_entropy(logits));
     loss = policy + options.value * value - options.entropy * entropy;
-    if (penalty > 0) {
+    if (pull.penalty > 0) {
       const Tensor others = graph.input("others", {kRows, space.actions});
-      const Tensor own = compute::softmax(logits, -1);
-      const Tensor linked = link == Link::kMax ? compute::maximum(others, own) : others + own;
-      const Tensor target_logits =
-          compute::stop_gradient(log(compute::maximum(linked, kLeastProbability)));
-      disagreement = mean(nn::categorical_kl(logits, target_logits));
-      loss = loss + penalty * disagreement;
+      Tensor target_policy = others;
+      if (pull.link) {
+        const Tensor own = compute::softmax(logits, -1);
+        target_policy = *pull.link == Link::kMax ? compute::maximum(others, own) : others + own;
+      }
+      disagreement = mean(
+          nn::categorical_kl(logits, compute::stop_gradient(log_of_probabilities(target_policy))));
+      loss = loss + pull.penalty * disagreement;
     }
     loss = loss.named("loss");
     const compute::Tensors parameters = graph.parameters();
@@ -80,9 +119,9 @@ struct PpoMember::Recorded {
 };
 
 PpoMember::PpoMember(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-                     double penalty, Link link, bool masked, int64_t acting, int64_t samples)
-    : PpoMember(std::make_unique<Recorded>(space, network, options, penalty, link, masked), space,
-                options, masked, acting, samples) {}
+                     const Pull& pull, bool masked, int64_t acting, int64_t samples)
+    : PpoMember(std::make_unique<Recorded>(space, network, options, pull, masked), space, options,
+                masked, acting, samples) {}
 
 PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
                      const PpoOptions& options, bool masked, int64_t acting, int64_t samples)
@@ -116,47 +155,34 @@ void PpoMember::initialise(uint64_t seed, int64_t member) {
   variables_.initialize(seed, stream(Stream::kWeights) + static_cast<uint32_t>(member));
 }
 
-namespace {
-
-void set_observations(compute::Program& program, const ObservationSpace& space,
-                      std::span<const std::byte> bytes) {
-  if (space.type == ObservationSpace::Type::kByte) {
-    program.set("observation",
-                std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-  } else {
-    program.set("observation",
-                std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
-  }
-}
-
-}  // namespace
-
 void PpoMember::act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
                     std::span<float> values) {
-  set_observations(act_, space_.observation, observations.first(rows * space_.observation.bytes()));
+  act_in({}, observations.first(rows * space_.observation.bytes()), logits, values);
+}
+
+void PpoMember::value(std::span<const std::byte> observations, int64_t rows,
+                      std::span<float> values) {
+  logits_.resize(static_cast<size_t>(rows) * space_.actions);
+  act(observations, rows, logits_, values);
+}
+
+void PpoMember::act_in(std::span<const float> contexts, std::span<const std::byte> observations,
+                       std::span<float> logits, std::span<float> values) {
+  set_observations(act_, space_.observation, observations);
+  if (!contexts.empty()) act_.set("context", contexts);
   act_.run(compute::Check::kNothing);
   act_.read("logits", logits);
   act_.read("value", values);
 }
 
 void PpoMember::probabilities(const Rollout& rollout, std::span<float> out) {
-  const auto bytes = static_cast<size_t>(space_.observation.bytes());
-  const auto actions = static_cast<size_t>(space_.actions);
   std::vector<float> values(static_cast<size_t>(rollout.count));
-  for (int64_t t = 0; t < rollout.steps; ++t) {
-    const auto at = static_cast<size_t>(t * rollout.count);
-    const auto logits = out.subspan(at * actions, rollout.count * actions);
-    act(std::span(rollout.observations).subspan(at * bytes, rollout.count * bytes), rollout.count,
-        logits, values);
-    if (masked_) forbid(std::span(rollout.masks).subspan(at * actions, logits.size()), logits);
-    for (int64_t e = 0; e < rollout.count; ++e) {
-      const auto row = logits.subspan(e * actions, actions);
-      const float largest = *std::max_element(row.begin(), row.end());
-      float sum = 0;
-      for (float& each : row) sum += each = std::exp(each - largest);
-      for (float& each : row) each /= sum;
-    }
-  }
+  rollout_probabilities(
+      rollout, space_,
+      [&](std::span<const std::byte> observations, std::span<float> logits) {
+        act(observations, rollout.count, logits, values);
+      },
+      out);
 }
 
 PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
@@ -165,6 +191,8 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
   const auto bytes = static_cast<size_t>(space_.observation.bytes());
   const auto actions = static_cast<size_t>(space_.actions);
   const auto samples = static_cast<size_t>(rollout.samples());
+  const size_t context = rollout.contexts.size() / samples;
+  contexts_.resize(static_cast<size_t>(rows_) * context);
   double sum = 0, square_sum = 0;
   for (const float each : rollout.advantages) sum += each;
   const double centre = sum / static_cast<double>(samples);
@@ -189,6 +217,8 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
         advantages_[k] = static_cast<float>((rollout.advantages[from] - centre) / deviation);
         returns_[k] = rollout.returns[from];
         if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
+        std::copy_n(rollout.contexts.begin() + static_cast<int64_t>(from * context), context,
+                    contexts_.begin() + static_cast<int64_t>(k * context));
         if (linked_) {
           std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
         }
@@ -200,6 +230,7 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
       learn_.set("old_value", std::span<const float>(values_));
       learn_.set("advantage", std::span<const float>(advantages_));
       learn_.set("return", std::span<const float>(returns_));
+      if (context > 0) learn_.set("context", std::span<const float>(contexts_));
       if (linked_) learn_.set("others", std::span<const float>(others_));
       learn_.run();
       total.loss += learn_.scalar("loss") / runs;

@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/network.h"
@@ -26,29 +29,52 @@ struct PpoNumbers {
   double loss = 0, policy = 0, value = 0, entropy = 0, penalty = 0;
 };
 
-// One actor and critic with its optimiser. With a penalty it is drawn to the policy that it and the
-// others make together, through which no gradient flows.
-class PpoMember {
+// A penalty on the divergence of a member from another policy, through which no gradient flows.
+struct Pull {
+  double penalty = 0;
+  // What it and the others make together; none: a policy of its own.
+  std::optional<Link> link = Link::kMax;
+};
+
+// For graphs: what to add to logits where a mask (1 or 0) forbids, and logits of probabilities.
+compute::Tensor forbidden(compute::Tensor mask);
+compute::Tensor log_of_probabilities(compute::Tensor probabilities);
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> bytes, std::string_view input = "observation");
+// Probabilities (samples, actions) of what was seen in a rollout, `count` rows at a time.
+void rollout_probabilities(
+    const Rollout& rollout, const Space& space,
+    const std::function<void(std::span<const std::byte>, std::span<float> logits)>& logits_of,
+    std::span<float> out);
+
+// One actor and critic with its optimiser.
+class PpoMember : public Actor {
  public:
   // `acting` rows at a time, and updates of `samples`; `masked`: some actions are forbidden at
   // times.
   PpoMember(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-            double penalty, Link link, bool masked, int64_t acting, int64_t samples);
-  ~PpoMember();
+            const Pull& pull, bool masked, int64_t acting, int64_t samples);
+  ~PpoMember() override;
 
   void initialise(uint64_t seed, int64_t member);
 
   void act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
-           std::span<float> values);
+           std::span<float> values) override;
+  void value(std::span<const std::byte> observations, int64_t rows,
+             std::span<float> values) override;
+  // Of a network with a memory: contexts (rows, n) beside the observations.
+  void act_in(std::span<const float> contexts, std::span<const std::byte> observations,
+              std::span<float> logits, std::span<float> values);
   // Probabilities (samples, actions) of what was seen in a rollout.
   void probabilities(const Rollout& rollout, std::span<float> out);
   // All epochs. `others` (samples, actions) is the largest, or the sum, of the others'
-  // probabilities; empty without a penalty. A non-finite loss leaves it as it was.
+  // probabilities, or the policy it is drawn to; empty without a penalty. A non-finite loss leaves
+  // it as it was.
   PpoNumbers update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
                     int64_t member, int64_t iteration);
 
   compute::Variables& variables() { return variables_; }
-  std::vector<std::string> parameter_names() const { return parameters_; }
+  const std::vector<std::string>& parameter_names() const { return parameters_; }
 
  private:
   struct Recorded;
@@ -66,7 +92,7 @@ class PpoMember {
   // One minibatch.
   std::vector<std::byte> observations_;
   std::vector<int32_t> actions_, order_;
-  std::vector<float> log_probs_, values_, advantages_, returns_, others_;
+  std::vector<float> logits_, log_probs_, values_, advantages_, returns_, others_, contexts_;
   std::vector<uint8_t> masks_;
 };
 

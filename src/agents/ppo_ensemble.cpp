@@ -2,16 +2,24 @@
 
 #include <algorithm>
 
+#include "agents/saved_tensors.h"
 #include "base/error.h"
 
 namespace agora::agents {
 namespace {
 
+const std::string kDistilled = "distilled.";
+
 std::string prefix_of(size_t member) { return "member" + std::to_string(member) + "."; }
 
 std::unique_ptr<Environment> environment_of(const AgentOptions& agent, const EnsembleOptions& how,
                                             int64_t member, int64_t count) {
-  const Levels levels = how.bootstrap ? agent.levels.bootstrap(agent.seed, member) : agent.levels;
+  Levels levels = agent.levels;
+  if (how.levels == EnsembleOptions::Levels::kBootstrap) {
+    levels = agent.levels.bootstrap(agent.seed, member);
+  } else if (how.levels == EnsembleOptions::Levels::kParts) {
+    levels = agent.levels.part(member, how.members);
+  }
   // Members differ in what they draw; the first one draws as a single learner does.
   return make_environment(agent.environment, {.levels = levels,
                                               .count = count,
@@ -33,6 +41,10 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
     throw user_error("{} environments with {} steps each cannot be cut into {} minibatches", count,
                      options.rollout, options.ppo.minibatches);
   }
+  if (options.levels == EnsembleOptions::Levels::kParts && agent.levels.size() < options.members) {
+    throw user_error("{} cannot be shared out among {} members", agent.levels.text(),
+                     options.members);
+  }
   for (int64_t m = 0; m < options.members; ++m) {
     auto environment = environment_of(agent, options, m, count);
     const Space space = environment->space();
@@ -41,27 +53,34 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
     members_.push_back(std::make_unique<Member>(
         Player(std::move(environment), options.rollout, options.reward_discount,
                member_seed(agent.seed, m)),
-        std::make_unique<PpoMember>(space, agent_.network, options.ppo, options.penalty,
-                                    options.link, masked, count, samples)));
+        std::make_unique<PpoMember>(space, agent_.network, options.ppo, options.pull, masked, count,
+                                    samples)));
     members_.back()->learner->initialise(agent.seed, m);
-    if (m == 0 && options.penalty > 0) {
-      others_.resize(static_cast<size_t>(samples) * space.actions);
-      one_ = others_;
-    }
+    if (m > 0) continue;
+    others_.resize(static_cast<size_t>(samples) * space.actions);
+    one_ = others_;
+    if (!options.distilled) continue;
+    distilled_ = std::make_unique<DistilledPolicy>(space, agent_.network, options.ppo, masked,
+                                                   count, samples);
+    distilled_->initialise(agent.seed, options.members);
   }
   steps_each_ = samples * options.members;
   iterations_ = std::max<int64_t>(1, (agent.steps + steps_each_ - 1) / steps_each_);
 }
 
 std::span<const float> PpoEnsemble::others_of(size_t self) {
-  if (options_.penalty <= 0) return {};
+  if (options_.pull.penalty <= 0) return {};
+  if (distilled_ != nullptr) {
+    distilled_->probabilities(members_[self]->player.rollout(), others_);
+    return others_;
+  }
   std::fill(others_.begin(), others_.end(), 0.0F);
   for (size_t m = 0; m < members_.size(); ++m) {
     if (m == self) continue;
     members_[m]->learner->probabilities(members_[self]->player.rollout(), one_);
     for (size_t k = 0; k < others_.size(); ++k) {
       others_[k] =
-          options_.link == Link::kMax ? std::max(others_[k], one_[k]) : others_[k] + one_[k];
+          options_.pull.link == Link::kMax ? std::max(others_[k], one_[k]) : others_[k] + one_[k];
     }
   }
   return others_;
@@ -72,9 +91,7 @@ void PpoEnsemble::iterate() {
   for (size_t m = 0; m < members_.size(); ++m) {
     Player& player = members_[m]->player;
     PpoMember& learner = *members_[m]->learner;
-    player.play(
-        [&learner](std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
-                   std::span<float> values) { learner.act(observations, rows, logits, values); });
+    player.play(learner);
     estimate_advantages(player.rollout(), options_.ppo.discount, options_.ppo.lambda);
     const PpoNumbers now = learner.update(player.rollout(), others_of(m), agent_.seed,
                                           static_cast<int64_t>(m), iteration_);
@@ -84,6 +101,15 @@ void PpoEnsemble::iterate() {
     seen_.entropy += now.entropy;
     seen_.penalty += now.penalty;
     ++updates_;
+  }
+  if (distilled_ != nullptr) distil();
+}
+
+void PpoEnsemble::distil() {
+  for (size_t m = 0; m < members_.size(); ++m) {
+    const Rollout& rollout = members_[m]->player.rollout();
+    members_[m]->learner->probabilities(rollout, one_);
+    distilled_->update(rollout, one_, agent_.seed, static_cast<int64_t>(m), iteration_);
   }
 }
 
@@ -112,6 +138,12 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
       all.push_back(std::move(each));
     }
   }
+  if (distilled_ != nullptr) {
+    for (StoredTensor& each : distilled_->variables().stored()) {
+      each.name = kDistilled + each.name;
+      all.push_back(std::move(each));
+    }
+  }
   const std::vector<double> numbers{seen_.loss,    seen_.policy,  seen_.value,
                                     seen_.entropy, seen_.penalty, static_cast<double>(updates_)};
   all.push_back(StoredTensor::of<double>("numbers", {6}, numbers));
@@ -124,24 +156,13 @@ void PpoEnsemble::load(const TensorFile& saved) {
   for (size_t m = 0; m < members_.size(); ++m) {
     const std::string prefix = prefix_of(m), player = prefix + "player.";
     members_[m]->player.restore(saved, player);
-    TensorFile variables;
-    variables.path = saved.path;
-    for (const StoredTensor& tensor : saved.tensors) {
-      if (!tensor.name.starts_with(prefix) || tensor.name.starts_with(player)) continue;
-      variables.tensors.push_back(tensor);
-      variables.tensors.back().name = tensor.name.substr(prefix.size());
-    }
-    members_[m]->learner->variables().load(variables);
+    members_[m]->learner->variables().load(named_below(saved, prefix, {player}));
   }
-  const auto read = [&](const char* name, int64_t size) -> const StoredTensor& {
-    const StoredTensor* found = saved.find(name);
-    if (found != nullptr && found->size() == size) return *found;
-    throw user_error("{}: expected a tensor '{}' of {} numbers", saved.path, name, size);
-  };
-  const auto numbers = read("numbers", 6).values<double>();
+  if (distilled_ != nullptr) distilled_->variables().load(named_below(saved, kDistilled, {}));
+  const auto numbers = expect_tensor(saved, "numbers", 6).values<double>();
   seen_ = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
   updates_ = static_cast<int64_t>(numbers[5]);
-  iteration_ = read("iteration", 1).values<int64_t>()[0];
+  iteration_ = expect_tensor(saved, "iteration", 1).values<int64_t>()[0];
 }
 
 void PpoEnsemble::restore(const Checkpoint& checkpoint) { load(checkpoint.tensors); }
@@ -163,7 +184,7 @@ NamedNumbers PpoEnsemble::numbers() {
                    {"loss", seen_.loss / updates},
                    {"value_loss", seen_.value / updates},
                    {"entropy", seen_.entropy / updates}};
-  if (options_.penalty > 0) all.emplace_back("disagreement", seen_.penalty / updates);
+  if (options_.pull.penalty > 0) all.emplace_back("disagreement", seen_.penalty / updates);
   seen_ = {};
   updates_ = 0;
   return all;
@@ -174,16 +195,14 @@ SavedPolicy PpoEnsemble::policy() const {
   saved.environment = agent_.environment;
   saved.space = members_[0]->player.environment().space();
   saved.network = agent_.network;
-  saved.link = options_.link;
+  saved.link = options_.deployed;
+  if (distilled_ != nullptr) {
+    saved.members.push_back(stored_under(distilled_->variables(), distilled_->parameter_names()));
+    return saved;
+  }
   for (const auto& member : members_) {
-    const auto names = member->learner->parameter_names();
-    std::vector<StoredTensor> own;
-    for (StoredTensor& tensor : member->learner->variables().stored()) {
-      if (std::find(names.begin(), names.end(), tensor.name) != names.end()) {
-        own.push_back(std::move(tensor));
-      }
-    }
-    saved.members.push_back(std::move(own));
+    saved.members.push_back(
+        stored_under(member->learner->variables(), member->learner->parameter_names()));
   }
   return saved;
 }

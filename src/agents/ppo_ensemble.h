@@ -5,16 +5,20 @@
 #include <vector>
 
 #include "agents/algorithm.h"
+#include "agents/distilled.h"
 #include "agents/ppo.h"
 
 namespace agora::agents {
 
 struct EnsembleOptions {
   int64_t members = 1;
-  double penalty = 0;  // on the distance of a member from what all make together
-  Link link = Link::kMax;
-  bool bootstrap = false;  // each member on its own sample of the levels, or all on all of them
-  int64_t rollout = 256;   // steps of each environment between two updates
+  Pull pull = {};
+  // Each member on all levels, on a bootstrap sample of them, or on a part that no other has.
+  enum class Levels : uint8_t { kAll, kBootstrap, kParts };
+  Levels levels = Levels::kAll;
+  Link deployed = Link::kMax;     // how the members become one policy
+  bool distilled = false;         // or one that imitates them all, and that they are drawn to
+  int64_t rollout = 256;          // steps of each environment between two updates
   double reward_discount = 0.99;  // of the returns that scale rewards
   PpoOptions ppo = {};
 };
@@ -46,13 +50,15 @@ class PpoEnsemble : public AgentLearner {
   };
   void iterate();
   void load(const TensorFile& saved);
-  // What the others make of the states that member `self` saw: the largest or the sum.
+  // What draws member `self`, in the states that it saw.
   std::span<const float> others_of(size_t self);
+  void distil();
 
   AgentOptions agent_;
   EnsembleOptions options_;
   int64_t iteration_ = 0, iterations_ = 0, steps_each_ = 0;
   std::vector<std::unique_ptr<Member>> members_;
+  std::unique_ptr<DistilledPolicy> distilled_;
   std::vector<float> others_, one_;  // (samples, actions)
   PpoNumbers seen_;                  // since numbers() was called, summed
   int64_t updates_ = 0;

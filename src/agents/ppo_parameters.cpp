@@ -22,6 +22,11 @@ std::vector<Parameter> ppo_parameters() {
 
 Parameter members_parameter() { return {"members", 4, 1, 64, true, "policies of the ensemble"}; }
 
+Parameter penalty_parameter() {
+  return {"penalty", 1,     0,
+          kFinite,   false, "weight of a member's divergence from what ties them together"};
+}
+
 EnsembleOptions ensemble_told(const Told& told) {
   EnsembleOptions how;
   how.rollout = told.whole<int64_t>("rollout");

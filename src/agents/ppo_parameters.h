@@ -7,6 +7,7 @@ namespace agora::agents {
 // What all that learn by PPO can be told.
 std::vector<Parameter> ppo_parameters();
 Parameter members_parameter();
+Parameter penalty_parameter();
 EnsembleOptions ensemble_told(const Told& told);
 
 }  // namespace agora::agents

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "agents/saved_tensors.h"
 #include "agents/streams.h"
 #include "base/error.h"
 #include "nn/categorical.h"
@@ -16,11 +17,7 @@ constexpr double kLeastVariance = 1e-8;
 
 template <typename T>
 std::vector<T> values_of(const TensorFile& saved, const std::string& name, size_t size) {
-  const StoredTensor* tensor = saved.find(name);
-  if (tensor == nullptr || tensor->size() != static_cast<int64_t>(size)) {
-    throw user_error("{}: expected a tensor '{}' of {} numbers", saved.path, name, size);
-  }
-  return tensor->values<T>();
+  return expect_tensor(saved, name, size).values<T>();
 }
 
 template <typename T>
@@ -114,11 +111,10 @@ Player::Player(std::unique_ptr<Environment> environment, int64_t steps, double d
   earned_.resize(count);
   length_.resize(count);
   logits_.resize(count * environment_->space().actions);
-  last_logits_ = logits_;
   after_.resize(count);
 }
 
-const Rollout& Player::play(const Actor& actor) {
+const Rollout& Player::play(Actor& actor) {
   Environment& env = *environment_;
   const int64_t n = rollout_.count;
   const auto actions = static_cast<size_t>(env.space().actions);
@@ -127,7 +123,7 @@ const Rollout& Player::play(const Actor& actor) {
     const auto at = static_cast<size_t>(t * n);
     std::memcpy(rollout_.observations.data() + static_cast<size_t>(t) * seen.size(), seen.data(),
                 seen.size());
-    actor(seen, n, logits_, std::span(rollout_.values).subspan(at, n));
+    actor.act(seen, n, logits_, std::span(rollout_.values).subspan(at, n));
     std::copy(
         env.masks().begin(), env.masks().end(),
         rollout_.masks.begin() + static_cast<int64_t>(static_cast<size_t>(t) * env.masks().size()));
@@ -160,14 +156,15 @@ const Rollout& Player::play(const Actor& actor) {
       ended_.steps += std::exchange(length_[e], 0);
     }
     if (any_cut) {
-      actor(env.last_observations(), n, last_logits_, after_);
+      actor.value(env.last_observations(), n, after_);
       for (int64_t e = 0; e < n; ++e) {
         if (env.ends()[e] == End::kCutOff) rollout_.after[at + e] = after_[e];
       }
     }
     if (scales_) scale_.apply(rewards, env.ends());
+    actor.ended(env.ends());
   }
-  actor(seen, n, last_logits_, rollout_.last_values);
+  actor.value(seen, n, rollout_.last_values);
   return rollout_;
 }
 

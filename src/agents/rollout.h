@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +32,7 @@ struct Rollout {
   int64_t steps = 0, count = 0;
   std::vector<std::byte> observations;   // (steps, count, bytes)
   std::vector<uint8_t> masks;            // (steps, count, actions) if some are forbidden at times
+  std::vector<float> contexts;           // (steps, count, n) if the policy has a memory
   std::vector<int32_t> actions;          // (steps, count), as all below
   std::vector<float> log_probs, values;  // of the policy that acted
   std::vector<float> rewards;            // scaled
@@ -53,9 +53,18 @@ struct Ended {
   double returns = 0;
 };
 
-// Logits (rows, actions) and values (rows) of observations (rows, bytes).
-using Actor = std::function<void(std::span<const std::byte> observations, int64_t rows,
-                                 std::span<float> logits, std::span<float> values)>;
+// What plays a rollout.
+class Actor {
+ public:
+  virtual ~Actor() = default;
+  // Logits (rows, actions) and values (rows) of observations (rows, bytes) that are acted upon.
+  virtual void act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
+                   std::span<float> values) = 0;
+  // The values of observations that nothing follows on; they are not remembered.
+  virtual void value(std::span<const std::byte> observations, int64_t rows,
+                     std::span<float> values) = 0;
+  virtual void ended(std::span<const End> ends) { static_cast<void>(ends); }
+};
 
 // Makes forbidden actions impossible; nothing happens without a mask.
 inline constexpr float kForbidden = -1e9F;
@@ -67,9 +76,10 @@ class Player {
   Player(std::unique_ptr<Environment> environment, int64_t steps, double discount, uint64_t seed,
          bool scales_rewards = true);
 
-  const Rollout& play(const Actor& actor);
+  const Rollout& play(Actor& actor);
   Rollout& rollout() { return rollout_; }
   Environment& environment() { return *environment_; }
+  const Environment& environment() const { return *environment_; }
   int64_t steps() const { return step_; }  // of each environment
   Ended ended();                           // since the last call
 
@@ -86,7 +96,7 @@ class Player {
   std::vector<double> earned_;   // (count): of the episodes under way
   std::vector<int64_t> length_;  // (count)
   Ended ended_;
-  std::vector<float> logits_, last_logits_, after_;
+  std::vector<float> logits_, after_;
 };
 
 }  // namespace agora::agents

@@ -12,6 +12,8 @@ enum class Stream : uint32_t {
   kActions,                   // what a policy draws
   kWeights = 0x61670100,      // initial weights, and so many after it as there are members
   kMinibatches = 0x61671100,  // in which order a learner looks at what it saw
+  kDistilling,                // the same of one that imitates others
+  kChunks,                    // the same of one that tells levels
   kReplay,                    // what it looks at again
   kEvaluation,                // levels and actions of an evaluation
   kImages,                    // which images a classification task has

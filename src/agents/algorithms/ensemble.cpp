@@ -18,8 +18,8 @@ Algorithm entry_ensemble() {
         const Told told("ensemble", parameters(), options.arguments);
         EnsembleOptions how = ensemble_told(told);
         how.members = told.whole<int64_t>("members");
-        how.link = Link::kAverage;
-        how.bootstrap = true;
+        how.deployed = Link::kAverage;
+        how.levels = EnsembleOptions::Levels::kBootstrap;
         return std::make_unique<PpoEnsemble>(options, how);
       }};
 }

@@ -6,9 +6,7 @@ namespace {
 
 std::vector<Parameter> parameters() {
   return both(ppo_parameters(),
-              {members_parameter(),
-               {"penalty", 1.0, 0, kFinite, false,
-                "weight of a member's divergence from what all make together"},
+              {members_parameter(), penalty_parameter(),
                flag("average", "link the members by their mean, not by the largest")});
 }
 
@@ -25,9 +23,9 @@ Algorithm entry_leep() {
             const Told told("leep", parameters(), options.arguments);
             EnsembleOptions how = ensemble_told(told);
             how.members = told.whole<int64_t>("members");
-            how.penalty = told.number("penalty");
-            how.link = told.flag("average") ? Link::kAverage : Link::kMax;
-            how.bootstrap = true;
+            how.deployed = told.flag("average") ? Link::kAverage : Link::kMax;
+            how.pull = {.penalty = told.number("penalty"), .link = how.deployed};
+            how.levels = EnsembleOptions::Levels::kBootstrap;
             return std::make_unique<PpoEnsemble>(options, how);
           }};
 }
