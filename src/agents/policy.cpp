@@ -118,6 +118,18 @@ class NetworkPolicy : public Policy {
   std::vector<float> contexts_;  // (rows, n)
 };
 
+class RandomPolicy : public Policy {
+ public:
+  explicit RandomPolicy(const Space& space) : space_(space) {}
+  const Space& space() const override { return space_; }
+  void logits(std::span<const std::byte>, int64_t, std::span<float> out) override {
+    std::fill(out.begin(), out.end(), 0.0F);
+  }
+
+ private:
+  Space space_;
+};
+
 }  // namespace
 
 std::string link_name(Link link) { return link == Link::kMax ? "max" : "average"; }
@@ -134,11 +146,42 @@ void link_logits(Link link, std::span<const float> probabilities, std::span<floa
   }
 }
 
+namespace {
+
+Json arguments_json(const Arguments& arguments) {
+  Json all = Json::object();
+  for (const auto& [name, argument] : arguments) {
+    std::visit([&, key = name](const auto& value) { all[key] = value; }, argument.value());
+  }
+  return all;
+}
+
+Arguments arguments_of(const Json& told, const std::string& where) {
+  Arguments all;
+  for (const auto& [name, value] : told.items()) {
+    if (value.is_string()) {
+      all.emplace(name, value.get<std::string>());
+    } else if (value.is_boolean()) {
+      all.emplace(name, value.get<bool>());
+    } else if (value.is_number()) {
+      all.emplace(name, value.get<double>());
+    } else {
+      throw user_error("{}: argument '{}' is no text, number or truth value", where,
+                       printable(name));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
   TensorFile saved;
   const Json about = {
       {"format", 1},
       {"environment", policy.environment},
+      {"environment_arguments", arguments_json(policy.environment_arguments)},
+      {"levels", policy.levels},
       {"observation",
        {{"type", policy.space.observation.type == ObservationSpace::Type::kByte ? "byte" : "real"},
         {"shape", policy.space.observation.shape}}},
@@ -175,6 +218,12 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   const Json about = parse_json(found->second, name + ": " + kMetadata);
   SavedPolicy policy;
   policy.environment = json_member<std::string>(about, "environment", name);
+  policy.environment_arguments =
+      arguments_of(json_member<Json>(about, "environment_arguments", name), name);
+  policy.levels = json_member<int64_t>(about, "levels", name);
+  if (policy.levels < 0 || policy.levels > Levels::kAll) {
+    throw user_error("{}: it was learned on {} levels", name, policy.levels);
+  }
   const Json observation = json_member<Json>(about, "observation", name);
   policy.space.observation.type = json_member<std::string>(observation, "type", name) == "byte"
                                       ? ObservationSpace::Type::kByte
@@ -218,6 +267,10 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
     policy.members[member].back().name = tensor.name.substr(dot + 1);
   }
   return policy;
+}
+
+std::unique_ptr<Policy> random_policy(const Space& space) {
+  return std::make_unique<RandomPolicy>(space);
 }
 
 std::unique_ptr<Policy> make_policy(const SavedPolicy& saved, int64_t rows) {

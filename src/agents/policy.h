@@ -34,6 +34,8 @@ void link_logits(Link link, std::span<const float> probabilities, std::span<floa
 // A policy as it is kept: networks of one kind, and how they are linked.
 struct SavedPolicy {
   std::string environment;  // it was made for
+  Arguments environment_arguments = {};
+  int64_t levels = 0;  // it was learned on, from 0 on
   Space space;
   NetworkOptions network;
   Link link = Link::kMax;
@@ -46,5 +48,7 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy);
 SavedPolicy load_policy(const std::filesystem::path& file);
 // For up to so many rows at a time.
 std::unique_ptr<Policy> make_policy(const SavedPolicy& saved, int64_t rows);
+// Every action with the same chance.
+std::unique_ptr<Policy> random_policy(const Space& space);
 
 }  // namespace agora::agents

@@ -193,6 +193,8 @@ NamedNumbers PpoEnsemble::numbers() {
 SavedPolicy PpoEnsemble::policy() const {
   SavedPolicy saved;
   saved.environment = agent_.environment;
+  saved.environment_arguments = agent_.environment_arguments;
+  saved.levels = agent_.levels.size();
   saved.space = members_[0]->player.environment().space();
   saved.network = agent_.network;
   saved.link = options_.deployed;

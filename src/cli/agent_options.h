@@ -16,7 +16,22 @@ struct WorldOptions {
 
   Arguments arguments() const;  // of the environment named
 };
+std::string world_kind(const std::string& name);  // "maze" of "maze/pixels"
+// No preset: a policy says where it was made, which the option may replace.
 std::shared_ptr<WorldOptions> declare_world(OptionList& app, const std::string& preset);
+
+// A policy from a file or a run's folder, and where it plays.
+struct PolicyOptions {
+  std::string policy, levels = "unseen";
+  int64_t trained = 0;
+  agents::EvaluationOptions how;
+  std::shared_ptr<WorldOptions> world;
+
+  std::string file() const;
+  // The policy for `rows` at a time; `how` is told what is left to the policy.
+  std::unique_ptr<agents::Policy> load(int64_t rows);
+};
+std::shared_ptr<PolicyOptions> declare_policy(OptionList& app);
 
 // "mean", "ci95", "episodes" and more of DESIGN's JSON form, and the same as a line.
 Json evaluation_json(const agents::Evaluation& evaluation);

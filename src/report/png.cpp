@@ -65,42 +65,105 @@ void Raster::set(int64_t x, int64_t y, Rgb colour) {
   std::copy(colour.begin(), colour.end(), pixels.begin() + (y * width + x) * 3);
 }
 
-std::string encode_png(const Raster& raster) {
-  CHECK(raster.width > 0 && raster.height > 0, "a picture of {} x {} pixels", raster.width,
-        raster.height);
-  CHECK(static_cast<int64_t>(raster.pixels.size()) == raster.width * raster.height * 3);
-  // With few colours one byte per pixel is enough.
-  std::map<Rgb, uint8_t> palette;
-  std::string palette_bytes, indices;
-  bool indexed = true;
-  for (int64_t y = 0; y < raster.height && indexed; ++y)
-    for (int64_t x = 0; x < raster.width; ++x) {
-      const Rgb colour = raster.at(x, y);
-      auto known = palette.find(colour);
-      if (known == palette.end()) {
-        if (palette.size() == 256) {
-          indexed = false;
-          break;
-        }
-        known = palette.emplace(colour, static_cast<uint8_t>(palette.size())).first;
-        palette_bytes.append(colour.begin(), colour.end());
-      }
-      indices += static_cast<char>(known->second);
-    }
+namespace {
 
-  std::string out("\x89PNG\r\n\x1a\n", 8);
-  const std::string_view format =
-      indexed ? std::string_view("\x08\x03\0\0\0", 5) : std::string_view("\x08\x02\0\0\0", 5);
-  put_chunk(out, "IHDR",
-            big_endian(static_cast<uint32_t>(raster.width)) +
-                big_endian(static_cast<uint32_t>(raster.height)) + std::string(format));
-  if (indexed) put_chunk(out, "PLTE", palette_bytes);
-  const std::string samples =
-      indexed ? indices : std::string(raster.pixels.begin(), raster.pixels.end());
-  const size_t bytes_per_pixel = indexed ? 1 : 3;
-  put_chunk(out, "IDAT",
-            zlib_compress(filtered(samples, static_cast<size_t>(raster.width) * bytes_per_pixel,
-                                   bytes_per_pixel, indexed)));
+// Pictures of one size whose colours, if they are few, have one palette.
+class Frames {
+ public:
+  explicit Frames(const std::vector<const Raster*>& rasters) : rasters_(rasters) {
+    const Raster& first = *rasters.front();
+    for (const Raster* raster : rasters) {
+      CHECK(raster->width > 0 && raster->height > 0, "a picture of {} x {} pixels", raster->width,
+            raster->height);
+      CHECK(raster->width == first.width && raster->height == first.height,
+            "pictures of different sizes");
+      CHECK(static_cast<int64_t>(raster->pixels.size()) == raster->width * raster->height * 3);
+      for (size_t at = 0; at < raster->pixels.size() && indexed_; at += 3)
+        note(&raster->pixels[at]);
+    }
+  }
+
+  std::string header() const {
+    std::string out("\x89PNG\r\n\x1a\n", 8);
+    const std::string_view format =
+        indexed_ ? std::string_view("\x08\x03\0\0\0", 5) : std::string_view("\x08\x02\0\0\0", 5);
+    put_chunk(out, "IHDR", size() + std::string(format));
+    return out;
+  }
+  std::string size() const {
+    return big_endian(static_cast<uint32_t>(rasters_.front()->width)) +
+           big_endian(static_cast<uint32_t>(rasters_.front()->height));
+  }
+  void put_palette(std::string& out) const {
+    if (indexed_) put_chunk(out, "PLTE", palette_bytes_);
+  }
+  std::string data(size_t frame) const {
+    const std::vector<uint8_t>& pixels = rasters_[frame]->pixels;
+    std::string samples;
+    for (size_t at = 0; at < pixels.size() && indexed_; at += 3) {
+      samples += static_cast<char>(palette_.at({pixels[at], pixels[at + 1], pixels[at + 2]}));
+    }
+    if (!indexed_) samples.assign(pixels.begin(), pixels.end());
+    const size_t bytes_per_pixel = indexed_ ? 1 : 3;
+    return zlib_compress(filtered(samples,
+                                  static_cast<size_t>(rasters_.front()->width) * bytes_per_pixel,
+                                  bytes_per_pixel, indexed_));
+  }
+
+ private:
+  void note(const uint8_t* pixel) {
+    const Rgb colour{pixel[0], pixel[1], pixel[2]};
+    if (palette_.contains(colour)) return;
+    if (palette_.size() == 256) {
+      indexed_ = false;
+      return;
+    }
+    palette_.emplace(colour, static_cast<uint8_t>(palette_.size()));
+    palette_bytes_.append(colour.begin(), colour.end());
+  }
+
+  std::vector<const Raster*> rasters_;
+  bool indexed_ = true;  // one byte per pixel is enough
+  std::map<Rgb, uint8_t> palette_;
+  std::string palette_bytes_;
+};
+
+std::string big_endian_16(uint16_t value) {
+  return {static_cast<char>(value >> 8), static_cast<char>(value & 255)};
+}
+
+}  // namespace
+
+std::string encode_png(const Raster& raster) {
+  const Frames frames({&raster});
+  std::string out = frames.header();
+  frames.put_palette(out);
+  put_chunk(out, "IDAT", frames.data(0));
+  put_chunk(out, "IEND", "");
+  return out;
+}
+
+std::string encode_apng(const std::vector<Raster>& rasters, int milliseconds) {
+  CHECK(!rasters.empty(), "an animation of nothing");
+  std::vector<const Raster*> all;
+  for (const Raster& raster : rasters) all.push_back(&raster);
+  const Frames frames(all);
+  std::string out = frames.header();
+  put_chunk(out, "acTL", big_endian(static_cast<uint32_t>(rasters.size())) + big_endian(0));
+  frames.put_palette(out);
+  uint32_t number = 0;
+  const std::string origin = big_endian(0) + big_endian(0);
+  const std::string delay =
+      big_endian_16(static_cast<uint16_t>(milliseconds)) + big_endian_16(1000);
+  for (size_t frame = 0; frame < rasters.size(); ++frame) {
+    put_chunk(out, "fcTL",
+              big_endian(number++) + frames.size() + origin + delay + std::string(2, '\0'));
+    if (frame == 0) {
+      put_chunk(out, "IDAT", frames.data(0));
+    } else {
+      put_chunk(out, "fdAT", big_endian(number++) + frames.data(frame));
+    }
+  }
   put_chunk(out, "IEND", "");
   return out;
 }

@@ -24,6 +24,8 @@ struct Raster {
 
 // The bytes of a PNG file.
 std::string encode_png(const Raster& raster);
+// The same with pictures of one size that follow on each other, for ever; others see the first.
+std::string encode_apng(const std::vector<Raster>& rasters, int milliseconds);
 
 // Cells, walls, arrows, path and marks without words; the longer side has at most about
 // `max_side` pixels. Cells smaller than a pixel are averaged.

@@ -122,6 +122,8 @@ class PpoContext : public AgentLearner, private Actor {
   SavedPolicy policy() const override {
     SavedPolicy saved;
     saved.environment = agent_.environment;
+    saved.environment_arguments = agent_.environment_arguments;
+    saved.levels = agent_.levels.size();
     saved.space = player_.environment().space();
     saved.network = agent_.network;
     saved.members = {stored_under(learner_->variables(), learner_->parameter_names())};

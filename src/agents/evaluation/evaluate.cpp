@@ -16,7 +16,10 @@ namespace {
 
 constexpr int64_t kResamples = 2000;
 
-void expect_same(const Space& policy, const Space& environment, const std::string& name) {
+}  // namespace
+
+void expect_made_for(const Policy& actor, const Environment& played, const std::string& name) {
+  const Space &policy = actor.space(), &environment = played.space();
   if (policy.observation != environment.observation) {
     throw user_error(
         "the policy was made for observations of {} {}, {} has {} {}", policy.observation.size(),
@@ -29,8 +32,6 @@ void expect_same(const Space& policy, const Space& environment, const std::strin
                      environment.actions);
   }
 }
-
-}  // namespace
 
 Interval bootstrap_interval(const std::vector<double>& values, const std::vector<int64_t>& group,
                             uint64_t seed) {
@@ -70,7 +71,7 @@ Evaluation evaluate(Policy& policy, const EvaluationOptions& options) {
                                              .count = n,
                                              .seed = options.seed,
                                              .arguments = options.environment_arguments});
-  expect_same(policy.space(), env->space(), options.environment);
+  expect_made_for(policy, *env, options.environment);
   const auto actions = static_cast<size_t>(env->space().actions);
   const int64_t quota = (options.episodes + n - 1) / n;
   std::vector<float> logits(static_cast<size_t>(n) * actions);

@@ -28,8 +28,11 @@ struct Evaluation {
   std::vector<int64_t> levels;  // (episodes)
 };
 
+// A policy made for other observations or actions is the user's mistake.
+void expect_made_for(const Policy& policy, const Environment& environment, const std::string& name);
+
 // What a policy earns. Every environment plays the same number of episodes, so that short ones do
-// not count more often; a policy made for other observations or actions is the user's mistake.
+// not count more often.
 Evaluation evaluate(Policy& policy, const EvaluationOptions& options);
 
 // The 95 % interval of the mean of `values`, resampling whole groups of equal `group`.
