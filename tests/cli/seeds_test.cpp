@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "cli/auction_seeds.h"
+#include "cli/train_seeds.h"
 #include "support/program.h"
 
 namespace agora {

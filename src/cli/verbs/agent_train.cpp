@@ -9,6 +9,7 @@
 #include "base/run_folder.h"
 #include "base/signals.h"
 #include "cli/agent_options.h"
+#include "cli/train_seeds.h"
 #include "report/run_metrics.h"
 
 namespace agora::cli {
@@ -18,8 +19,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kReports = 200;  // rows of metrics.csv
 
+const SeedsOf kSeeds{.verb = {"agent", "train"},
+                     .heading = {"algorithm", "env"},
+                     .quantities = {{"train", "training levels", JsonPath("/train/mean")},
+                                    {"test", "unseen levels", JsonPath("/test/mean")},
+                                    {"gap", "gap", JsonPath("/gap")}}};
+
 struct Settings {
-  std::string algorithm, run, out;
+  std::string algorithm, seeds, run, out;
   int64_t levels = 200, episodes = 500, looks = 0;
   agents::AgentOptions agent;
   std::shared_ptr<WorldOptions> world;
@@ -43,6 +50,9 @@ agents::Levels unseen(const Settings& settings) {
 }
 
 void run(Settings settings, const Common& common) {
+  if (!settings.seeds.empty()) {
+    return train_seeds(kSeeds, settings.seeds, settings.run, settings.out, common);
+  }
   const agents::Algorithm& algorithm = agents::algorithm_named(settings.algorithm);
   settings.agent.environment = agents::environment_name(settings.world->name);
   settings.agent.environment_arguments = settings.world->arguments();
@@ -158,10 +168,16 @@ Verb entry_agent_train() {
         app.add("--looks", settings->looks, "Evaluations on the way, for the curves")
             .check(between(0, 10'000))
             .shows_default();
+        app.add("--seeds", settings->seeds,
+                "Train with several seeds, such as 1-5 or 1,3,7, side by side");
         app.add("--run", settings->run, "Keep everything in this folder; goes on there");
         app.add("--out", settings->out, "Write the policy to this file");
         settings->told = std::make_shared<KindOptions>(app, kinds_of(agents::algorithms()));
-        return [settings](const Common& common) {
+        return [settings, &app](const Common& common) {
+          if (app.given("--seeds") && app.given("--seed")) {
+            throw user_error("--seed and --seeds exclude each other");
+          }
+          if (app.given("--seeds")) seeds_named(settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the policy go?");
           }

@@ -10,8 +10,8 @@
 #include "base/run_folder.h"
 #include "base/signals.h"
 #include "cli/auction_market.h"
-#include "cli/auction_seeds.h"
 #include "cli/kind_options.h"
+#include "cli/train_seeds.h"
 #include "cli/verb.h"
 #include "report/run_metrics.h"
 
@@ -23,6 +23,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kReports = 200;  // rows of metrics.csv
 constexpr int64_t kFewProfiles = 1000;
+
+const SeedsOf kSeeds{.verb = {"auction", "train"},
+                     .heading = {"mechanism", "setting"},
+                     .quantities = {{"revenue", "revenue", JsonPath("/revenue/mean")},
+                                    {"regret", "regret, strong", JsonPath("/regret/strong/mean")},
+                                    {"p_star", "P*", JsonPath("/p_star/strong")}}};
 
 struct Settings {
   std::string mechanism, recipe = "best", seeds, run, out;
@@ -65,7 +71,7 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
     tell("agora: warning: only {} profiles to learn from\n", table->design_profiles());
   }
   if (!settings.seeds.empty()) {
-    return train_seeds(settings.seeds, settings.run, settings.out, common);
+    return train_seeds(kSeeds, settings.seeds, settings.run, settings.out, common);
   }
   auctions::MechanismLearner learner(settings.mechanism, setting, recipe, common.seed);
   std::optional<RunFolder> folder;

@@ -1,4 +1,4 @@
-#include "cli/auction_seeds.h"
+#include "cli/train_seeds.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -27,17 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostSeeds = 10'000;
 
-struct Quantity {
-  const char *key, *title;
-  JsonPath at;  // in the result of a training
-};
-const std::vector<Quantity>& quantities() {
-  static const std::vector<Quantity> all{
-      {"revenue", "revenue", JsonPath("/revenue/mean")},
-      {"regret", "regret, strong", JsonPath("/regret/strong/mean")},
-      {"p_star", "P*", JsonPath("/p_star/strong")}};
-  return all;
-}
+using Quantity = SeedsOf::Quantity;
 
 std::optional<double> number(const Json& result, const Quantity& quantity) {
   const Json* found = result.find(quantity.at);
@@ -69,14 +59,14 @@ void take_finished(Seed& seed) {
   if (result && fs::exists(result->text_of("file"))) seed.result = *result;
 }
 
-Child child_of(const Seed& seed, const Common& common, int threads) {
+Child child_of(const SeedsOf& what, const Seed& seed, const Common& common, int threads) {
   Json settings = common.settings;
   settings.erase("seeds");
   settings.erase("out");
   settings["seed"] = std::to_string(seed.seed);
   if (!seed.out.empty()) settings["out"] = seed.out;
-  Child child{.words = {"auction", "train"}};
-  const auto words = words_of(*verb_named("auction train"), settings);
+  Child child{.words = what.verb};
+  const auto words = words_of(*verb_named(fmt::format("{}", fmt::join(what.verb, " "))), settings);
   child.words.insert(child.words.end(), words.begin(), words.end());
   child.words.insert(child.words.end(), {"--json", "--threads", std::to_string(threads)});
   if (!seed.run.empty()) child.words.insert(child.words.end(), {"--run", seed.run});
@@ -94,7 +84,7 @@ void show(const std::vector<Child>& children, const std::vector<Seed*>& seeds, i
   progress.update(done, note);
 }
 
-void run_seeds(std::vector<Seed>& seeds, const Common& common) {
+void run_seeds(const SeedsOf& what, std::vector<Seed>& seeds, const Common& common) {
   std::vector<Seed*> left;
   for (Seed& seed : seeds) {
     take_finished(seed);
@@ -103,7 +93,7 @@ void run_seeds(std::vector<Seed>& seeds, const Common& common) {
   const int at_once = std::clamp(static_cast<int>(left.size()), 1, common.threads);
   std::vector<Child> children;
   for (const Seed* seed : left) {
-    children.push_back(child_of(*seed, common, std::max(1, common.threads / at_once)));
+    children.push_back(child_of(what, *seed, common, std::max(1, common.threads / at_once)));
   }
   {
     const auto total = static_cast<int64_t>(seeds.size());
@@ -130,15 +120,16 @@ void run_seeds(std::vector<Seed>& seeds, const Common& common) {
   }
 }
 
-Json result_of(const std::vector<Seed>& seeds, const std::string& run) {
+Json result_of(const SeedsOf& what, const std::vector<Seed>& seeds, const std::string& run) {
   const Json& first = seeds[0].result;
-  Json result{{"mechanism", first.at("mechanism")}, {"setting", first.at("setting")}};
+  Json result = Json::object();
+  for (const char* key : {what.heading.first, what.heading.second}) result[key] = first.at(key);
   for (const Seed& seed : seeds) {
     Json one{{"seed", seed.seed}};
     one.update(seed.result);
     result["seeds"].push_back(std::move(one));
   }
-  for (const Quantity& quantity : quantities()) {
+  for (const Quantity& quantity : what.quantities) {
     std::vector<double> all;
     for (const Seed& seed : seeds) {
       if (const auto found = number(seed.result, quantity)) all.push_back(*found);
@@ -151,21 +142,21 @@ Json result_of(const std::vector<Seed>& seeds, const std::string& run) {
   return result;
 }
 
-void print(const Json& result) {
-  fmt::print("{} on {}, {} seeds\n  {:<8}", result.at("mechanism").get<std::string>(),
-             result.at("setting").get<std::string>(), result.at("seeds").size(), "seed");
-  for (const Quantity& quantity : quantities()) fmt::print("{:<22}", quantity.title);
+void print(const SeedsOf& what, const Json& result) {
+  fmt::print("{} on {}, {} seeds\n  {:<8}", result.at(what.heading.first).get<std::string>(),
+             result.at(what.heading.second).get<std::string>(), result.at("seeds").size(), "seed");
+  for (const Quantity& quantity : what.quantities) fmt::print("{:<22}", quantity.title);
   fmt::print("file\n");
   for (const Json& one : result.at("seeds")) {
     fmt::print("  {:<8}", one.at("seed").get<uint64_t>());
-    for (const Quantity& quantity : quantities()) {
+    for (const Quantity& quantity : what.quantities) {
       const auto found = number(one, quantity);
       fmt::print("{:<22}", found ? fmt::format("{:.6g}", *found) : "-");
     }
     fmt::print("{}\n", one.at("file").get<std::string>());
   }
   std::string line = fmt::format("  {:<8}", "mean");
-  for (const Quantity& quantity : quantities()) {
+  for (const Quantity& quantity : what.quantities) {
     const Json& mean = result.at("summary").at(quantity.key);
     const std::string text = mean.is_null()
                                  ? "-"
@@ -210,8 +201,8 @@ std::vector<uint64_t> seeds_named(const std::string& text) {
   return seeds;
 }
 
-void train_seeds(const std::string& text, const std::string& run, const std::string& out,
-                 const Common& common) {
+void train_seeds(const SeedsOf& what, const std::string& text, const std::string& run,
+                 const std::string& out, const Common& common) {
   std::vector<Seed> seeds = plan(text, run, out);
   std::optional<RunFolder> folder;
   if (!run.empty()) {
@@ -220,10 +211,10 @@ void train_seeds(const std::string& text, const std::string& run, const std::str
     folder.emplace(RunFolder::open_or_create(run, settings));
     note_saved(fmt::format("every seed is saved, go on with `agora resume {}`", run));
   }
-  run_seeds(seeds, common);
-  const Json result = result_of(seeds, run);
+  run_seeds(what, seeds, common);
+  const Json result = result_of(what, seeds, run);
   if (folder && !folder->finished()) folder->finish(result);
-  common.json ? print_json(result) : print(result);
+  common.json ? print_json(result) : print(what, result);
 }
 
 }  // namespace agora::cli

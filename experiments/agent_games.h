@@ -1,0 +1,78 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "reproduce/agent_stages.h"
+
+namespace agora::reproduce {
+
+// A policy of an experiment of chapter 3.
+struct GameLearner {
+  std::string stage, words, game, algorithm;  // game: maze, heist, bigfish, dodgeball
+  Arguments arguments = {};
+};
+
+// Quick scale plays the embedded games in symbols, full scale the real ones.
+struct GameSize {
+  int64_t levels, steps;
+  int looks;
+  int64_t episodes;
+};
+
+inline std::string played_game(const Task& task, const std::string& game) {
+  return task.quick() ? game : "procgen/" + game;
+}
+
+inline Json learn_games(Task& task, const std::vector<GameLearner>& learners,
+                        const GameSize& size) {
+  Stages stages(task);
+  Json result = Json::object();
+  for (const GameLearner& learner : learners) {
+    result[learner.stage] = stages.stage(learner.stage, [&] {
+      return learn_agent(stages, {.algorithm = learner.algorithm,
+                                  .options = {.environment = played_game(task, learner.game),
+                                              .levels = agents::Levels::range(0, size.levels),
+                                              .steps = size.steps,
+                                              .seed = task.seed,
+                                              .arguments = learner.arguments},
+                                  .looks = size.looks,
+                                  .episodes = size.episodes});
+    });
+  }
+  return result;
+}
+
+// Of every seed: what was earned on levels of one kind ("train", "test"), and the gap between them.
+inline std::vector<double> earned(const std::vector<Json>& results, const std::string& stage,
+                                  const std::string& levels) {
+  return numbers_at(results, JsonPath("/" + stage) / levels);
+}
+inline std::vector<double> less(std::vector<double> one, const std::vector<double>& other) {
+  for (size_t k = 0; k < one.size(); ++k) one[k] -= other[k];
+  return one;
+}
+inline std::vector<double> gap(const std::vector<Json>& results, const std::string& stage) {
+  return less(earned(results, stage, "train"), earned(results, stage, "test"));
+}
+
+// Curves of some learners on seen (dashed) and unseen levels.
+inline report::LineChart returns_chart(const std::string& title, const std::vector<Json>& results,
+                                       const std::vector<GameLearner>& learners) {
+  report::LineChart chart{
+      .title = title, .x = {.title = "environment steps"}, .y = {.title = "return"}};
+  for (const GameLearner& learner : learners) {
+    chart.series.push_back(
+        seen_curve(learner.words + ", unseen levels", results, learner.stage, "steps", "test"));
+    report::Series train =
+        seen_curve(learner.words + ", training levels", results, learner.stage, "steps", "train");
+    train.dashed = true;
+    chart.series.push_back(std::move(train));
+  }
+  return chart;
+}
+
+inline const char* const kEmbedded =
+    "Quick scale plays the embedded symbolic games with small networks for few steps; full scale "
+    "plays real Procgen for 25 million steps with IMPALA networks, which takes a GPU.";
+
+}  // namespace agora::reproduce

@@ -1,0 +1,71 @@
+// How many members an ensemble needs: 1, 2, 4 and 8.
+#include <fmt/format.h>
+
+#include "agent_games.h"
+
+namespace agora::reproduce {
+namespace {
+
+struct Published {
+  int members;
+  double mean, error;  // on unseen levels of Procgen's maze
+};
+const Published kTable[] = {{1, 5.11, 0.24}, {2, 5.85, 0.4}, {4, 6.53, 0.12}, {8, 6.91, 0.1}};
+
+std::string stage_of(int members) { return fmt::format("n{}", members); }
+
+std::vector<GameLearner> learners() {
+  std::vector<GameLearner> all;
+  for (const Published& each : kTable) {
+    all.push_back({stage_of(each.members),
+                   fmt::format("n = {}", each.members),
+                   "maze",
+                   "leep",
+                   {{"members", each.members}}});
+  }
+  return all;
+}
+
+Json run(Task& task) {
+  return learn_games(
+      task, learners(),
+      task.quick() ? GameSize{20, 200'000, 2, 300} : GameSize{200, 25'000'000, 25, 1'000});
+}
+
+Judgement judge(Scale scale, const std::vector<Json>& results) {
+  Judgement found;
+  const bool quick = scale == Scale::kQuick;
+  for (const auto& [members, mean, error] : kTable) {
+    const auto ours = earned(results, stage_of(members), "test");
+    const std::string what = fmt::format("n = {}: return on unseen levels", members);
+    const std::string printed = fmt::format("{:g} ± {:g}", mean, error);
+    found.findings.push_back(
+        quick ? not_judged(what, printed, ours, "another game, fewer levels and steps")
+              : finding(what, printed, ours, at_least(mean - 3 * error)));
+  }
+  found.findings.push_back(finding("gap between training and unseen levels: n = 1's less n = 8's",
+                                   "> 0", less(gap(results, "n1"), gap(results, "n8")),
+                                   at_least(quick ? 0.3 : 0.0)));
+  found.charts.emplace_back(returns_chart("Maze, members of LEEP", results, learners()));
+  found.remark = kEmbedded;
+  return found;
+}
+
+}  // namespace
+
+Experiment entry_ch3_members() {
+  return {.name = "ch3-members",
+          .chapter = 3,
+          .title = "LEEP with 1, 2, 4 and 8 members",
+          .source = "ch. 3, Ablations of LEEP Hyperparameters, first table",
+          .quick = {.seeds = {1},
+                    .expected_seconds = 30,
+                    .words = "20 levels of the symbolic maze, 200,000 steps"},
+          .full = {.seeds = {1, 2, 3, 4, 5},
+                   .expected_seconds = 1'500'000,
+                   .words = "200 levels of Procgen's maze, 25 million steps"},
+          .run = run,
+          .judge = judge};
+}
+
+}  // namespace agora::reproduce

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "agents/algorithm.h"
+#include "reproduce/stages.h"
+
+// Stages that learn policies, and what these earn on seen and unseen levels.
+namespace agora::reproduce {
+
+struct AgentTraining {
+  std::string algorithm;
+  agents::AgentOptions options;  // levels from 0 on
+  int looks = 8;
+  int64_t episodes = 500;  // of every look, on seen and on unseen levels
+};
+
+// {"steps", "train", "test": what is earned, with 95 % intervals "train_ci" and "test_ci",
+// "numbers" of the learner} at the end, and "seen": the same look by look. At most one training per
+// stage.
+Json learn_agent(Stages& stages, const AgentTraining& training);
+
+}  // namespace agora::reproduce
