@@ -1,0 +1,164 @@
+// Learners against what they should reach: closed forms, the planner, and each other.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agents/algorithm.h"
+#include "agents/context.h"
+#include "agents/distilled.h"
+#include "agents/evaluation/evaluate.h"
+#include "agents/evaluation/watch.h"
+#include "base/error.h"
+
+namespace agora::agents {
+namespace {
+
+Evaluation earned(const SavedPolicy& policy, const std::string& environment, const Levels& levels,
+                  int64_t episodes, const Arguments& arguments = {}) {
+  const EvaluationOptions how{.environment = environment,
+                              .environment_arguments = arguments,
+                              .levels = levels,
+                              .episodes = episodes,
+                              .seed = 5};
+  return evaluate(*make_policy(policy, how.environments), how);
+}
+
+double number_of(AgentLearner& learner, const std::string& name) {
+  for (const auto& [key, value] : learner.numbers()) {
+    if (key == name) return value;
+  }
+  throw std::logic_error(name);
+}
+
+AgentOptions few_mazes(int64_t steps, Arguments arguments = {}) {
+  arguments.insert({{"rollout", 64.0}, {"minibatches", 4.0}});
+  return {.environment = "maze",
+          .levels = Levels::range(0, 4),
+          .steps = steps,
+          .environments = 16,
+          .seed = 1,
+          .network = {.width = 32},
+          .arguments = arguments};
+}
+
+// Four mazes are soon known by heart: the way to the goal gets short.
+TEST(Learning, PpoLearnsAFewMazes) {
+  const auto learner = algorithm_named("ppo").make(few_mazes(120'000));
+  const double before = earned(learner->policy(), "maze", Levels::range(0, 4), 200).length;
+  learner->advance(learner->total());
+  const double after = earned(learner->policy(), "maze", Levels::range(0, 4), 200).length;
+  EXPECT_LT(after, 0.4 * before) << before;
+}
+
+// A strong pull leaves less divergence than a weak one, and none is reported without.
+TEST(Learning, APenaltyDrawsMembersTogether) {
+  double last = 1e9;
+  for (const double penalty : {0.01, 1.0, 100.0}) {
+    const auto learner =
+        algorithm_named("leep").make(few_mazes(40'000, {{"members", 2.0}, {"penalty", penalty}}));
+    learner->advance(learner->total() - 1);
+    learner->numbers();
+    learner->advance(1);
+    const double now = number_of(*learner, "disagreement");
+    EXPECT_LT(now, 0.7 * last) << penalty;
+    EXPECT_GE(now, 0) << penalty;
+    last = now;
+  }
+}
+
+// The divergence of a given policy from the imitator falls towards nothing.
+TEST(Learning, AnImitatorApproachesWhatItImitates) {
+  const Space space{.observation = {ObservationSpace::Type::kByte, {4}}, .actions = 3};
+  const PpoOptions options{.epochs = 3, .minibatches = 2, .rate = 1e-2};
+  DistilledPolicy imitator(space, {.kind = "mlp", .width = 16}, options, false, 8, 64);
+  imitator.initialise(1, 0);
+  Rollout rollout;
+  rollout.steps = 8;
+  rollout.count = 8;
+  std::vector<float> theirs;
+  for (int k = 0; k < 64; ++k) {
+    for (int i = 0; i < 4; ++i) rollout.observations.push_back(std::byte(k % 4 == i ? 255 : 0));
+    for (int a = 0; a < 3; ++a) theirs.push_back(a == k % 3 ? 0.8F : 0.1F);
+  }
+  // Observation k % 4 is seen with actions k % 3 equally often: the best imitation is uniform.
+  const double uniform = 0.8 * std::log(0.8 * 3) + 0.2 * std::log(0.1 * 3);
+  double loss = 0;
+  for (int iteration = 0; iteration < 60; ++iteration) {
+    loss = imitator.update(rollout, theirs, 1, 0, iteration);
+  }
+  EXPECT_NEAR(loss, uniform, 0.01 * uniform + 0.01);
+  std::vector<float> probabilities(theirs.size());
+  imitator.probabilities(rollout, probabilities);
+  for (const float each : probabilities) EXPECT_NEAR(each, 1.0 / 3, 0.05);
+}
+
+TEST(Learning, AnEncoderTellsTheTrainingLevels) {
+  const auto learner = algorithm_named("ppo-context").make(few_mazes(60'000, {{"context", 32.0}}));
+  learner->advance(1);
+  EXPECT_LT(number_of(*learner, "level_accuracy"), 0.8);
+  learner->advance(learner->total() - 2);
+  learner->numbers();
+  learner->advance(1);
+  EXPECT_GT(number_of(*learner, "level_accuracy"), 0.97);
+}
+
+// What a policy with a memory does depends on what it saw, and not on another episode.
+TEST(Learning, AMemoryEndsWithItsEpisode) {
+  const auto learner = algorithm_named("ppo-context").make(few_mazes(20'000));
+  learner->advance(2);
+  const auto policy = make_policy(learner->policy(), 1);
+  const auto env = make_environment("maze", {.levels = Levels::range(0, 1), .count = 1});
+  std::vector<float> first(15), second(15), third(15);
+  policy->forget(0);
+  policy->logits(env->observations(), 1, first);
+  policy->logits(env->observations(), 1, second);
+  EXPECT_NE(first, second);
+  policy->forget(0);
+  policy->logits(env->observations(), 1, third);
+  EXPECT_EQ(first, third);
+}
+
+// Watching plays the same levels and says what was earned.
+TEST(Learning, WatchingShowsEveryStep) {
+  const auto env = make_environment("maze", {.levels = Levels::range(3, 1), .count = 1});
+  const auto policy = random_policy(env->space());
+  int64_t shown = 0;
+  const EvaluationOptions how{
+      .environment = "maze", .levels = Levels::range(3, 1), .episodes = 2, .seed = 7};
+  const auto episodes =
+      watch(*policy, how, [&](const Environment::Picture& picture, const Episode& now) {
+        EXPECT_EQ(picture.rgb.size(), static_cast<size_t>(picture.height * picture.width * 3));
+        EXPECT_EQ(now.level, 3);
+        ++shown;
+      });
+  ASSERT_EQ(episodes.size(), 2U);
+  EXPECT_EQ(shown, episodes[0].steps + episodes[1].steps);
+  for (const Episode& each : episodes) {
+    EXPECT_EQ(each.earned, each.cut_off ? 0 : 10);
+    EXPECT_LE(each.steps, 500);
+  }
+}
+
+TEST(Learning, MistakesAreToldInOneLine) {
+  const auto refuses = [](const std::string& algorithm, AgentOptions options,
+                          const std::string& words) {
+    try {
+      algorithm_named(algorithm).make(options);
+      ADD_FAILURE() << words;
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  AgentOptions options = few_mazes(1000, {{"members", 8.0}});
+  options.environments = 8;
+  refuses("distral", options, "cannot be shared out among 8 members");
+  options = few_mazes(1000, {{"chunk", 7.0}});
+  refuses("ppo-context", options, "chunks of 7");
+  options = few_mazes(1000);
+  options.levels = Levels::all();
+  refuses("ppo-context", options, "tells levels apart");
+  EXPECT_THROW(algorithm_named("pp"), UserError);
+}
+
+}  // namespace
+}  // namespace agora::agents
