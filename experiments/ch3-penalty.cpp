@@ -63,12 +63,15 @@ Judgement judge(Scale scale, const std::vector<Json>& results) {
       return numbers_at(results,
                         JsonPath("/" + stage_of(game.game, penalty) + "/numbers/disagreement"));
     };
-    // The penalty does what it is for.
-    for (const double penalty : {0.1, 1.0, 10.0}) {
+    // Ten times the penalty leaves less than this share of the divergence.
+    for (const auto& [penalty, share] : {std::pair(0.1, 0.85), {1.0, 0.4}, {10.0, 0.4}}) {
+      std::vector<double> shares = left(penalty);
+      const std::vector<double> weaker = left(penalty / 10);
+      for (size_t seed = 0; seed < shares.size(); ++seed) shares[seed] /= weaker[seed];
       found.findings.push_back(
-          finding(fmt::format("{}: divergence with penalty {:g} less that with {:g}", game.game,
-                              penalty / 10, penalty),
-                  "> 0", less(left(penalty / 10), left(penalty)), at_least(0.002)));
+          finding(fmt::format("{}: divergence with penalty {:g} over that with {:g}", game.game,
+                              penalty, penalty / 10),
+                  "< 1", shares, at_most(share)));
     }
     found.charts.emplace_back(
         returns_chart(game.game + ", LEEP's penalty", results, learners(game.game)));
