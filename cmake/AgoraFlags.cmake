@@ -22,6 +22,12 @@ function(agora_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
+# agora_precompile_as(TARGET OTHER): the headers of a target with the same options, precompiled once.
+function(agora_precompile_as target other)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+  target_precompile_headers(${target} REUSE_FROM ${other})
+endfunction()
+
 # A target with the property AGORA_MARCH is compiled for those processors.
 set(own_march $<TARGET_PROPERTY:AGORA_MARCH>)
 set(march $<IF:$<BOOL:${own_march}>,${own_march},$<IF:$<BOOL:${AGORA_NATIVE}>,native,x86-64-v3>>)

@@ -13,6 +13,7 @@ endfunction()
 function(agora_peer_test name script peer)
   add_executable(${peer} ${CMAKE_CURRENT_SOURCE_DIR}/peers/${peer}.cpp)
   target_link_libraries(${peer} PRIVATE agora_internal)
+  add_dependencies(agora_tests ${peer})
   agora_peer_script(${name} ${script} ${peer})
 endfunction()
 
