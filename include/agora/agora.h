@@ -1,5 +1,6 @@
 #pragma once
 // Everything a program needs of Agora.
+#include <agora/agents.h>
 #include <agora/auction_audit.h>
 #include <agora/auction_training.h>
 #include <agora/auctions.h>

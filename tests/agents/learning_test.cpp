@@ -1,7 +1,9 @@
 // Learners against what they should reach: closed forms, the planner, and each other.
+#include <agora/agents.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "agents/algorithm.h"
 #include "agents/context.h"
@@ -9,6 +11,8 @@
 #include "agents/evaluation/evaluate.h"
 #include "agents/evaluation/watch.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "support/scratch.h"
 
 namespace agora::agents {
 namespace {
@@ -137,6 +141,40 @@ TEST(Learning, WatchingShowsEveryStep) {
     EXPECT_EQ(each.earned, each.cut_off ? 0 : 10);
     EXPECT_LE(each.steps, 500);
   }
+}
+
+// The library's door: stopped and gone on with, it ends with the same bits.
+TEST(Learning, OfTheLibraryGoesOnFromItsCheckpoint) {
+  const Scratch scratch;
+  Learning how{.algorithm = "leep",
+               .arguments = {{"members", 2}, {"rollout", 32}, {"minibatches", 4}},
+               .levels = 5,
+               .steps = 4096,
+               .environments = 8,
+               .width = 16};
+  const auto whole = learn(how);
+  how.checkpoint = (scratch / "state.safetensors").string();
+  int64_t reports = 0;
+  how.progress = [&](const LearningProgress& now) {
+    EXPECT_EQ(now.total, 4096);
+    return ++reports < 3;
+  };
+  learn(how);
+  EXPECT_EQ(reports, 3);
+  how.progress = {};
+  const auto again = learn(how);
+  whole->save((scratch / "whole").string());
+  again->save((scratch / "again").string());
+  EXPECT_EQ(read_file(scratch / "whole"), read_file(scratch / "again"));
+  const auto loaded = load_agent((scratch / "again").string());
+  const std::vector<std::byte> observation(static_cast<size_t>(loaded->observation_bytes()));
+  const auto probabilities = loaded->probabilities(observation);
+  EXPECT_NEAR(std::accumulate(probabilities.begin(), probabilities.end(), 0.0), 1, 1e-12);
+  EXPECT_EQ(probabilities, whole->probabilities(observation));
+  EXPECT_EQ(returns(*loaded, {.episodes = 20}).each, returns(*whole, {.episodes = 20}).each);
+  how.seed = 1;
+  EXPECT_THROW(learn(how), UserError);  // the checkpoint is of another seed
+  EXPECT_THROW(loaded->probabilities({}), UserError);
 }
 
 TEST(Learning, MistakesAreToldInOneLine) {

@@ -84,17 +84,12 @@ class PpoContext : public AgentLearner, private Actor {
     for (StoredTensor& each : encoder_->variables().stored()) all.push_back(std::move(each));
     all.push_back(
         StoredTensor::of<float>("contexts", {static_cast<int64_t>(contexts_.size())}, contexts_));
-    const std::vector<double> numbers{seen_.loss,
-                                      seen_.policy,
-                                      seen_.value,
-                                      seen_.entropy,
-                                      seen_encoder_,
-                                      right_,
-                                      told_,
-                                      static_cast<double>(updates_),
-                                      static_cast<double>(iteration_)};
+    const std::vector<double> numbers{
+        seen_.loss,    seen_.policy, seen_.value, seen_.entropy,
+        seen_encoder_, right_,       told_,       static_cast<double>(updates_)};
     all.push_back(
         StoredTensor::of<double>("numbers", {static_cast<int64_t>(numbers.size())}, numbers));
+    all.push_back(StoredTensor::of<int64_t>("iteration", {1}, std::vector<int64_t>{iteration_}));
     return all;
   }
 
@@ -198,18 +193,18 @@ class PpoContext : public AgentLearner, private Actor {
   void load(const TensorFile& saved) {
     player_.restore(saved, "player.");
     learner_->variables().load(
-        named_below(saved, "", {kEncoder, "player.", "contexts", "numbers"}));
+        named_below(saved, "", {kEncoder, "player.", "contexts", "numbers", "iteration"}));
     TensorFile encoder = named_below(saved, kEncoder, {});
     for (StoredTensor& each : encoder.tensors) each.name = kEncoder + each.name;
     encoder_->variables().load(encoder);
     contexts_ = expect_tensor(saved, "contexts", contexts_.size()).values<float>();
-    const auto numbers = expect_tensor(saved, "numbers", 9).values<double>();
+    const auto numbers = expect_tensor(saved, "numbers", 8).values<double>();
     seen_ = {numbers[0], numbers[1], numbers[2], numbers[3]};
     seen_encoder_ = numbers[4];
     right_ = numbers[5];
     told_ = numbers[6];
     updates_ = static_cast<int64_t>(numbers[7]);
-    iteration_ = static_cast<int64_t>(numbers[8]);
+    iteration_ = expect_tensor(saved, "iteration", 1).values<int64_t>()[0];
   }
 
   AgentOptions agent_;

@@ -1,16 +1,11 @@
 #include <fmt/format.h>
 
-#include <chrono>
-#include <filesystem>
-
 #include "auctions/training/mechanism_learner.h"
+#include "base/checkpoint_file.h"
 #include "base/error.h"
-#include "base/signals.h"
 
 namespace agora::auctions {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::string words_of(const Recipe& recipe) {
   // All members: who adds one has to add it here.
@@ -28,38 +23,6 @@ std::string words_of(const Recipe& recipe) {
                refinements, multiplier, penalty, penalty_step, penalty_every, multiplier_every,
                misreporter_rate, regret_floor, restart_every, restart_until);
 }
-
-// One file, written over and over.
-class CheckpointFile : public Checkpoints {
- public:
-  CheckpointFile(std::string path, std::map<std::string, std::string> training)
-      : path_(std::move(path)), training_(std::move(training)) {}
-
-  std::optional<Checkpoint> latest() const override {
-    if (!std::filesystem::exists(path_)) return std::nullopt;
-    Checkpoint found{.step = 0, .tensors = read_safetensors(path_), .extra = nullptr};
-    for (const auto& [what, expected] : training_) {
-      const auto given = found.tensors.metadata.find(what);
-      if (given == found.tensors.metadata.end() || given->second != expected) {
-        throw user_error("{}: it is of another training: its {} differs", path_, what);
-      }
-    }
-    found.step = found.tensors.at("iteration", {1}).values<int64_t>()[0];
-    return found;
-  }
-  void save(int64_t, std::vector<StoredTensor> tensors, const Json&) override {
-    write_safetensors(path_, {.tensors = std::move(tensors), .metadata = training_, .path = path_});
-    saved_ = Clock::now();
-  }
-  bool save_is_due() const override {
-    return stop_requested() || Clock::now() - saved_ >= std::chrono::seconds(10);
-  }
-
- private:
-  std::string path_;
-  std::map<std::string, std::string> training_;
-  Clock::time_point saved_ = Clock::now();
-};
 
 struct Stop {};
 
