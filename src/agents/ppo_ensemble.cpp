@@ -14,20 +14,26 @@ std::string prefix_of(size_t member) { return "member" + std::to_string(member) 
 
 std::unique_ptr<Environment> environment_of(const AgentOptions& agent, const EnsembleOptions& how,
                                             int64_t member, int64_t count) {
-  Levels levels = agent.levels;
-  if (how.levels == EnsembleOptions::Levels::kBootstrap) {
-    levels = agent.levels.bootstrap(agent.seed, member);
-  } else if (how.levels == EnsembleOptions::Levels::kParts) {
-    levels = agent.levels.part(member, how.members);
-  }
   // Members differ in what they draw; the first one draws as a single learner does.
-  return make_environment(agent.environment, {.levels = levels,
+  return make_environment(agent.environment, {.levels = member_levels(agent, how, member),
                                               .count = count,
                                               .seed = member_seed(agent.seed, member),
                                               .arguments = agent.environment_arguments});
 }
 
 }  // namespace
+
+Levels member_levels(const AgentOptions& agent, const EnsembleOptions& how, int64_t member) {
+  switch (how.levels) {
+    case EnsembleOptions::Levels::kBootstrap:
+      return agent.levels.bootstrap(agent.seed, member);
+    case EnsembleOptions::Levels::kParts:
+      return agent.levels.part(member, how.members);
+    case EnsembleOptions::Levels::kAll:
+      break;
+  }
+  return agent.levels;
+}
 
 uint64_t member_seed(uint64_t seed, int64_t member) {
   return seed + 0x9E3779B97F4A7C15U * static_cast<uint64_t>(member);

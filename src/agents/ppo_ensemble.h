@@ -26,6 +26,9 @@ struct EnsembleOptions {
 // Of what a member draws; the first one is as a single learner.
 uint64_t member_seed(uint64_t seed, int64_t member);
 
+// The levels that a member plays.
+Levels member_levels(const AgentOptions& agent, const EnsembleOptions& how, int64_t member);
+
 // Policies that learn by PPO one after the other in every iteration, each in environments of its
 // own.
 class PpoEnsemble : public AgentLearner {

@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "agents/algorithm.h"
 #include "agents/context.h"
 #include "agents/distilled.h"
 #include "agents/evaluation/evaluate.h"
 #include "agents/evaluation/watch.h"
+#include "agents/ppo_ensemble.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "support/scratch.h"
@@ -68,6 +70,49 @@ TEST(Learning, APenaltyDrawsMembersTogether) {
     EXPECT_GE(now, 0) << penalty;
     last = now;
   }
+}
+
+// Bootstrap samples differ and miss about a share 1/e of the levels; parts have none in common.
+TEST(Learning, MembersHaveLevelsOfTheirOwn) {
+  const AgentOptions agent{.environment = "maze", .levels = Levels::range(0, 1000)};
+  const auto different = [&](EnsembleOptions::Levels kind, int64_t member) {
+    EnsembleOptions how;
+    how.members = 4;
+    how.levels = kind;
+    const Levels own = member_levels(agent, how, member);
+    std::set<int64_t> found;
+    for (int64_t k = 0; k < own.size(); ++k) found.insert(own[k]);
+    return found;
+  };
+  using Kind = EnsembleOptions::Levels;
+  std::set<int64_t> all;
+  for (int64_t member = 0; member < 4; ++member) {
+    const auto sample = different(Kind::kBootstrap, member);
+    EXPECT_NEAR(static_cast<double>(sample.size()), 632, 60);  // six deviations
+    EXPECT_NE(sample, different(Kind::kBootstrap, (member + 1) % 4));
+    const auto part = different(Kind::kParts, member);
+    EXPECT_EQ(part.size(), 250U);
+    all.insert(part.begin(), part.end());
+    EXPECT_EQ(different(Kind::kAll, member).size(), 1000U);
+  }
+  EXPECT_EQ(all.size(), 1000U);
+}
+
+// What is handed out: the maximum of LEEP's members, the mean of an ensemble's, one imitator.
+TEST(Learning, EnsemblesAreDeployedAsTheirKind) {
+  const auto policy = [](const std::string& algorithm, Arguments arguments = {}) {
+    arguments.insert({{"members", 3.0}});
+    AgentOptions options = few_mazes(1000, arguments);
+    options.environments = 6;
+    options.levels = Levels::range(0, 6);
+    return algorithm_named(algorithm).make(options)->policy();
+  };
+  EXPECT_EQ(policy("leep").link, Link::kMax);
+  EXPECT_EQ(policy("leep").members.size(), 3U);
+  EXPECT_EQ(policy("leep", {{"average", true}}).link, Link::kAverage);
+  EXPECT_EQ(policy("ensemble").link, Link::kAverage);
+  EXPECT_EQ(policy("ensemble").members.size(), 3U);
+  EXPECT_EQ(policy("distral").members.size(), 1U);
 }
 
 // The divergence of a given policy from the imitator falls towards nothing.
