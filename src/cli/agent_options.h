@@ -24,8 +24,8 @@ std::shared_ptr<WorldOptions> declare_world(OptionList& app, const std::string& 
 struct PolicyOptions {
   std::string policy, levels = "unseen";
   int64_t trained = 0;
-  agents::EvaluationOptions how;
-  std::shared_ptr<WorldOptions> world;
+  agents::EvaluationOptions how = {};
+  std::shared_ptr<WorldOptions> world = {};
 
   std::string file() const;
   // The policy for `rows` at a time; `how` is told what is left to the policy.

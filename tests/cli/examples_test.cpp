@@ -31,6 +31,11 @@ struct Expected {
 };
 
 const std::map<std::string, std::vector<Expected>> kExpected{
+    {"agent act", {{"row,action,p0,p1,p2,p3\n0,[0-3],0\\.[0-9]+,"}}},
+    {"agent eval", {{"50 episodes|64 episodes"}}},
+    {"agent list", {{"\n +leep +linked ensembles"}, {"\n +maze +"}}},
+    {"agent play", {{"level [0-9]+ +return +(10|0) "}, {"^\x89PNG", "maze.png"}}},
+    {"agent train", {{"unseen +[0-9.]+ "}, {"\n1,[^\n]*\n", "runs/maze/metrics.csv"}}},
     {"auction audit", {{"revenue +0\\.6[5-8]"}, {"regret, strong +mean 0 "}}},  // 2/3
     {"auction eval", {{"\"mean\":1\\.6[4-9]"}}},                                // 2 (1/2 + 1/3)
     {"auction exact", {{"revenue +0\\.83[0-6]"}}},                              // 5/6
