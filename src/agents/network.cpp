@@ -67,6 +67,15 @@ Tensor observation_input(Graph& graph, const ObservationSpace& space, std::strin
   return graph.byte_input(name, shape, 1.0 / 255.0);
 }
 
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> bytes, std::string_view name) {
+  if (space.type == ObservationSpace::Type::kByte) {
+    program.set(name, std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+  } else {
+    program.set(name, std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
+  }
+}
+
 Tensor trunk(Graph& graph, const std::string& name, Tensor observation,
              const NetworkOptions& options) {
   if (options.kind == "impala") {
@@ -88,6 +97,33 @@ Heads heads(Graph& graph, const std::string& name, Tensor features, int actions)
 Heads actor_critic(Graph& graph, const std::string& name, Tensor observation, int actions,
                    const NetworkOptions& options) {
   return heads(graph, name, trunk(graph, name + ".trunk", observation, options), actions);
+}
+
+Tensor action_values(Graph& graph, const std::string& name, Tensor observation, int actions,
+                     const NetworkOptions& options) {
+  const Tensor features = trunk(graph, name + ".trunk", observation, options);
+  return nn::Dense(graph, name + ".values", features.size(-1), actions,
+                   nn::orthogonal(kActorGain))(features);
+}
+
+void save_variables(const compute::Variables& variables, const std::string& prefix,
+                    std::vector<StoredTensor>& saved) {
+  for (StoredTensor& each : variables.stored()) {
+    each.name = prefix + each.name;
+    saved.push_back(std::move(each));
+  }
+}
+
+void load_variables(compute::Variables& variables, const std::string& prefix,
+                    const TensorFile& saved) {
+  TensorFile own;
+  own.path = saved.path;
+  for (const StoredTensor& each : saved.tensors) {
+    if (!each.name.starts_with(prefix)) continue;
+    own.tensors.push_back(each);
+    own.tensors.back().name = each.name.substr(prefix.size());
+  }
+  variables.load(own);
 }
 
 }  // namespace agora::agents

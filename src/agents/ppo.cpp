@@ -116,21 +116,6 @@ void PpoMember::initialise(uint64_t seed, int64_t member) {
   variables_.initialize(seed, stream(Stream::kWeights) + static_cast<uint32_t>(member));
 }
 
-namespace {
-
-void set_observations(compute::Program& program, const ObservationSpace& space,
-                      std::span<const std::byte> bytes) {
-  if (space.type == ObservationSpace::Type::kByte) {
-    program.set("observation",
-                std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-  } else {
-    program.set("observation",
-                std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
-  }
-}
-
-}  // namespace
-
 void PpoMember::act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
                     std::span<float> values) {
   set_observations(act_, space_.observation, observations.first(rows * space_.observation.bytes()));
