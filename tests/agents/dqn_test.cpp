@@ -226,9 +226,6 @@ TEST(Dqn, ComesToThePlannersValues) {
                             .episodes = 20,
                             .environments = 4,
                             .greedy = greedy});
-      planning::SolveOptions how;
-      how.discount = kDiscount;
-      how.policy = best.policy;
       double earned = 0;  // without a discount, along the planner's way
       planning::State s = model.start()[0].state;
       for (int step = 0; step < 40 && !model.terminal(s); ++step) {
