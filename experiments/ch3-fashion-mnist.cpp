@@ -14,10 +14,10 @@ using namespace agents;
 
 struct Size {
   int64_t images, tested;
-  int64_t updates;  // of DQN, and of the classifier
+  int64_t updates, classifier_updates;  // of DQN's networks, and of the classifier
   int looks;
 };
-constexpr Size kQuick{1'000, 2'000, 2'000, 5}, kFull{10'000, 10'000, 20'000, 10};
+constexpr Size kQuick{1'000, 2'000, 2'000, 1'000, 5}, kFull{10'000, 10'000, 32'000, 6'000, 10};
 constexpr int64_t kEnvironments = 16, kUpdates = 20;  // DQN plays a step in each, then learns
 constexpr double kRate = 2e-3, kBatch = 64;
 const std::string kEnvironment = "classify";
@@ -85,7 +85,7 @@ Json run(Task& task) {
   });
   result["classifier"] = stages.stage("classifier", [&] {
     Classifier learner(images.train, {.network = network(),
-                                      .updates = size.updates,
+                                      .updates = size.classifier_updates,
                                       .batch = static_cast<int64_t>(kBatch),
                                       .rate = kRate,
                                       .seed = task.seed});
@@ -153,22 +153,22 @@ Judgement judge(Scale scale, const std::vector<Json>& results) {
     const std::string what = each.words + ": return on training images";
     const auto ours = at_the_end(results, each.stage, "train", each.policy);
     if (each.policy == "memoryless") {
-      add(finding(scale, what, "", ours, at_least(-0.5), at_least(-1)));
+      add(finding(what, "", ours, at_least(-1)));
     } else {
-      add(finding(scale, what, "about 0", ours, at_least(-0.2), at_least(-0.8)));
+      add(finding(scale, what, "about 0", ours, at_least(-0.5), at_least(-1)));
     }
   }
   // A wrong first guess costs 20, about 8.8 and at most 9: the images decide how many there are.
   add(finding(scale, "DQN: return on test images", "lowest", test["dqn"], between(-3.2, -1.8),
               between(-6, -2)));
-  add(finding(scale, "test images: uniform after step 1 above DQN by", "> 0",
-              above(test["uniform"], test["dqn"]), at_least(0.8), at_least(0.8)));
-  add(finding(scale, "test images: adaptive above uniform after step 1 by", "> 0",
-              above(test["adaptive"], test["uniform"]), at_least(0.5), at_least(0.5)));
-  add(finding(scale, "test images: memoryless √p above DQN by", "",
-              above(test["memoryless"], test["dqn"]), at_least(0.3), at_least(0.3)));
-  add(finding(scale, "test images: adaptive above memoryless √p by", "",
-              above(test["adaptive"], test["memoryless"]), at_least(0.1), at_least(0.1)));
+  add(finding("test images: uniform after step 1 above DQN by", "> 0",
+              above(test["uniform"], test["dqn"]), at_least(0.8)));
+  add(finding("test images: adaptive above uniform after step 1 by", "> 0",
+              above(test["adaptive"], test["uniform"]), at_least(0.5)));
+  add(finding("test images: memoryless √p above DQN by", "", above(test["memoryless"], test["dqn"]),
+              at_least(0.3)));
+  add(finding("test images: adaptive above memoryless √p by", "",
+              above(test["adaptive"], test["memoryless"]), at_least(0.1)));
   outcome.charts.emplace_back(chart(results, "train", "training images"));
   outcome.charts.emplace_back(chart(results, "test", "test images"));
   outcome.remark =
@@ -176,7 +176,7 @@ Judgement judge(Scale scale, const std::vector<Json>& results) {
       "draws, exact for every image. The thesis's network is made for 84x84 pixels; ours has two "
       "3x3 convolutions of 8 and 16 channels with max-pooling and a dense layer of 128. √p is the "
       "best policy without memory for a classifier that knows how sure it may be; this one learned "
-      "until it made no mistakes, and is surer than that.";
+      "until it made hardly a mistake, and is surer of unseen ones than it may be.";
   return outcome;
 }
 
@@ -188,7 +188,7 @@ Experiment entry_ch3_fashion_mnist() {
           .title = "Guessing the labels of images until one is right",
           .source = "ch. 3, A Sequential Classification RL Problem, both figures",
           .quick = {.seeds = {1}, .expected_seconds = 20, .words = "1,000 images"},
-          .full = {.seeds = {1, 2, 3}, .expected_seconds = 600, .words = "10,000 images, 3 seeds"},
+          .full = {.seeds = {1, 2, 3}, .expected_seconds = 720, .words = "10,000 images, 3 seeds"},
           .missing = fashion_mnist_missing,
           .run = run,
           .judge = judge};

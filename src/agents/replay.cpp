@@ -44,6 +44,7 @@ TransitionBatch::TransitionBatch(const Space& space, bool masked, int64_t rows)
 Replay::Replay(const Space& space, bool masked, int64_t capacity)
     : bytes_(static_cast<size_t>(space.observation.bytes())),
       width_(masked ? static_cast<size_t>(space.actions) : 0),
+      most_action_(space.actions - 1),
       capacity_(capacity) {}
 
 void Replay::add(const Transition& transition) {
@@ -100,6 +101,12 @@ void Replay::restore(const TensorFile& saved, const std::string& prefix) {
   take(saved, prefix + "seen", {n, bytes}, seen_);
   take(saved, prefix + "next", {n, bytes}, next_);
   take(saved, prefix + "actions", {n}, actions_);
+  for (const int32_t each : actions_) {
+    if (each < 0 || each > most_action_) {
+      throw user_error("{}: {}actions has {}, expected 0 to {}", saved.path, prefix, each,
+                       most_action_);
+    }
+  }
   take(saved, prefix + "rewards", {n}, rewards_);
   take(saved, prefix + "goes_on", {n}, goes_on_);
   take(saved, prefix + "masks", {n, static_cast<int64_t>(width_)}, masks_);

@@ -44,6 +44,7 @@ class Replay {
 
  private:
   size_t bytes_, width_;  // of an observation, of a mask
+  int32_t most_action_;
   int64_t capacity_;
   int64_t added_ = 0;                   // so far
   std::vector<std::byte> seen_, next_;  // (size, bytes)

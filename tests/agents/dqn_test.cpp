@@ -145,6 +145,14 @@ TEST(Replay, KeepsTheLatest) {
     }
   }
   EXPECT_EQ(rewards, (std::map<int, int>{{3, 2}, {4, 2}, {5, 2}, {6, 2}}));
+  const auto one_more = [&](Replay& memory) {
+    memory.add({.seen = seen, .action = 0, .reward = 9, .next = next, .mask = {}});
+    return memory.save("m.")[4].bytes;  // rewards
+  };
+  EXPECT_EQ(one_more(again), one_more(replay));
+  std::vector<int32_t> wrong{0, 1, 2, 0};
+  saved.tensors[3] = StoredTensor::of<int32_t>("m.actions", {4}, wrong);
+  expect_user_error([&] { again.restore(saved, "m."); }, {"m.actions has 2", "0 to 1"});
   Replay smaller(space, false, 3);
   expect_user_error([&] { smaller.restore(saved, "m."); }, {"m.seen"});
 }
@@ -286,6 +294,7 @@ TEST(Dqn, SaysWhatItCannotDo) {
     };
   };
   expect_user_error(with("prefill", true, Levels::all()), {"prefill", "levels", "at most"});
+  expect_user_error(with("memory", 10.0, Levels::range(0, 2)), {"memory of 10", "batch of 256"});
   expect_user_error(with("epsilon", 1.5, Levels::range(0, 2)), {"epsilon", "1.5"});
   expect_user_error(with("clip", 0.2, Levels::range(0, 2)), {"dqn", "clip"});
 }

@@ -10,6 +10,7 @@
 #include "agents/rollout.h"
 #include "agents/streams.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "nn/categorical.h"
 
 namespace agora::agents {
@@ -72,13 +73,18 @@ class Dqn : public AgentLearner {
     length_.resize(count);
     steps_each_ = every_ * agent.environments;
     iterations_ = std::max<int64_t>(1, (agent.steps + steps_each_ - 1) / steps_each_);
-    if (!told.flag("prefill")) return;
+    if (!told.flag("prefill")) {
+      if (told.number("memory") >= told.number("batch")) return;
+      throw user_error("dqn: a memory of {} transitions never fills a batch of {}",
+                       told.number("memory"), batch_rows_);
+    }
     if (agent.levels.size() > kMostKnown / space_.actions) {
       throw user_error(
           "dqn: prefill would remember {} levels with {} actions each, expected {} in all at most",
           agent.levels.size(), space_.actions, kMostKnown);
     }
     for (int64_t k = 0; k < agent.levels.size(); ++k) {
+      throw_if_stopped();
       try_every_action(agent.environment, agent.environment_arguments, agent.levels[k],
                        space_.actions, [&](const Transition& each) { known_.add(each); });
     }
