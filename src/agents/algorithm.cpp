@@ -14,4 +14,14 @@ const Algorithm& algorithm_named(const std::string& name) {
   throw user_error("unknown algorithm '{}'{}", printable(name), suggestion(name, names));
 }
 
+SavedPolicy policy_without_members(const AgentOptions& agent, const Space& space) {
+  SavedPolicy saved;
+  saved.environment = agent.environment;
+  saved.environment_arguments = agent.environment_arguments;
+  saved.levels = agent.levels.size();
+  saved.space = space;
+  saved.network = agent.network;
+  return saved;
+}
+
 }  // namespace agora::agents

@@ -30,6 +30,9 @@ class AgentLearner : public Resumable {
   virtual int64_t environment_steps() const = 0;  // so far
 };
 
+// A policy without its members: what it was made for, with the network as resolved in `agent`.
+SavedPolicy policy_without_members(const AgentOptions& agent, const Space& space);
+
 // One algorithm is one file of algorithms/, whose `Algorithm entry_STEM()` fills this.
 struct Algorithm {
   std::string name;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "agents/ppo.h"
 #include "agents/streams.h"
 #include "base/error.h"
 #include "compute/gradients.h"

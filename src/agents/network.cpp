@@ -16,6 +16,10 @@ using compute::Tensor;
 constexpr int64_t kLargePicture = 48;
 constexpr double kActorGain = 0.01, kCriticGain = 1.0;
 
+std::vector<int64_t> shape_of(Tensor observation) {
+  return {observation.shape().begin() + 1, observation.shape().end()};
+}
+
 }  // namespace
 
 const std::vector<std::string>& network_kinds() {
@@ -44,6 +48,15 @@ Tensor observation_input(Graph& graph, const ObservationSpace& space, std::strin
   shape.insert(shape.end(), space.shape.begin(), space.shape.end());
   if (space.type == ObservationSpace::Type::kReal) return graph.input(name, shape);
   return graph.byte_input(name, shape, 1.0 / 255.0);
+}
+
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> bytes, std::string_view name) {
+  if (space.type == ObservationSpace::Type::kByte) {
+    program.set(name, std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+  } else {
+    program.set(name, std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
+  }
 }
 
 Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& shape,
@@ -90,12 +103,19 @@ Heads heads(Graph& graph, const std::string& name, Tensor features, int actions)
 
 Heads actor_critic(Graph& graph, const std::string& name, Tensor observation, int actions,
                    const NetworkOptions& options) {
-  const std::vector<int64_t> shape(observation.shape().begin() + 1, observation.shape().end());
-  Tensor features = Trunk(graph, name + ".trunk", shape, options)(observation);
+  Tensor features = Trunk(graph, name + ".trunk", shape_of(observation), options)(observation);
   if (options.context > 0) {
     features = compute::concat({features, graph.input("context", {kRows, options.context})}, -1);
   }
   return heads(graph, name, features, actions);
+}
+
+Tensor action_values(Graph& graph, const std::string& name, Tensor observation, int actions,
+                     const NetworkOptions& options) {
+  const Tensor features =
+      Trunk(graph, name + ".trunk", shape_of(observation), options)(observation);
+  return nn::Dense(graph, name + ".values", features.size(-1), actions,
+                   nn::orthogonal(kActorGain))(features);
 }
 
 }  // namespace agora::agents

@@ -1,12 +1,14 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agents/environment.h"
-#include "compute/graph.h"
+#include "compute/program.h"
 #include "nn/layers.h"
 
 namespace agora::agents {
@@ -31,6 +33,9 @@ struct Heads {
 // The input `observation`, scaled to [0, 1] if it is bytes.
 compute::Tensor observation_input(compute::Graph& graph, const ObservationSpace& space,
                                   std::string_view name = "observation");
+// Hands observations (rows, bytes) to such an input.
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> bytes, std::string_view name = "observation");
 // Features (rows, features) of observations (rows, shape...); parameters are `name.*`.
 struct Trunk {
   Trunk(compute::Graph& graph, const std::string& name, const std::vector<int64_t>& shape,
@@ -44,5 +49,9 @@ struct Trunk {
 Heads heads(compute::Graph& graph, const std::string& name, compute::Tensor features, int actions);
 Heads actor_critic(compute::Graph& graph, const std::string& name, compute::Tensor observation,
                    int actions, const NetworkOptions& options);
+// What each action is worth (rows, actions).
+compute::Tensor action_values(compute::Graph& graph, const std::string& name,
+                              compute::Tensor observation, int actions,
+                              const NetworkOptions& options);
 
 }  // namespace agora::agents

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "agents/context.h"
-#include "agents/ppo.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -15,6 +15,7 @@ namespace agora::agents {
 namespace {
 
 constexpr float kLeastProbability = 1e-30F;
+constexpr float kNextBest = -1000;  // the logit of the second best action of a greedy policy
 constexpr const char* kMetadata = "agora-policy";
 
 void softmax_row(std::span<float> row) {
@@ -29,6 +30,8 @@ class NetworkPolicy : public Policy {
   NetworkPolicy(const SavedPolicy& saved, int64_t rows)
       : space_(saved.space),
         link_(saved.link),
+        head_(saved.head),
+        temperature_(saved.temperature),
         rows_(rows),
         all_(saved.members.size() * static_cast<size_t>(rows * saved.space.actions)) {
     for (const std::vector<StoredTensor>& member : saved.members) {
@@ -60,6 +63,7 @@ class NetworkPolicy : public Policy {
       members_[m]->run(space_.observation, observations, contexts,
                        std::span(all_).subspan(m * numbers, numbers));
     }
+    if (head_ == Head::kValues) return least_values(numbers, out);
     if (members_.size() == 1) {
       std::copy_n(all_.begin(), numbers, out.begin());
       return;
@@ -82,12 +86,20 @@ class NetworkPolicy : public Policy {
   }
 
  private:
+  static compute::Tensor record(compute::Graph& graph, const SavedPolicy& saved) {
+    const compute::Tensor seen = observation_input(graph, saved.space.observation);
+    const int actions = saved.space.actions;
+    if (saved.head == Head::kValues) {
+      return action_values(graph, "policy", seen, actions, saved.network);
+    }
+    return actor_critic(graph, "policy", seen, actions, saved.network).logits;
+  }
+
   struct Member {
     Member(const SavedPolicy& saved, const std::vector<StoredTensor>& tensors, int64_t rows)
-        : heads(actor_critic(graph, "policy", observation_input(graph, saved.space.observation),
-                             saved.space.actions, saved.network)),
+        : logits(record(graph, saved)),
           variables(graph),
-          program(graph, variables, {.outputs = {{"logits", heads.logits}}, .updates = {}},
+          program(graph, variables, {.outputs = {{"logits", logits}}, .updates = {}},
                   {.rows = rows}) {
       TensorFile file;
       file.tensors = tensors;
@@ -104,13 +116,26 @@ class NetworkPolicy : public Policy {
     }
 
     compute::Graph graph;
-    Heads heads;
+    compute::Tensor logits;
     compute::Variables variables;
     compute::Program program;
   };
 
+  void least_values(size_t numbers, std::span<float> out) const {
+    const auto actions = static_cast<size_t>(space_.actions);
+    std::copy_n(all_.begin(), numbers, out.begin());
+    for (size_t m = 1; m < members_.size(); ++m) {
+      for (size_t k = 0; k < numbers; ++k) out[k] = std::min(out[k], all_[m * numbers + k]);
+    }
+    for (size_t at = 0; at < numbers; at += actions) {
+      value_logits(temperature_, out.subspan(at, actions));
+    }
+  }
+
   Space space_;
   Link link_;
+  Head head_;
+  double temperature_;
   int64_t rows_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<float> all_;  // (members, rows, actions)
@@ -175,6 +200,21 @@ Arguments arguments_of(const Json& told, const std::string& where) {
 
 }  // namespace
 
+void value_logits(double temperature, std::span<float> values) {
+  const float best = *std::max_element(values.begin(), values.end());
+  if (temperature > 0) {
+    for (float& each : values) each = static_cast<float>((each - best) / temperature);
+    return;
+  }
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return values[a] > values[b]; });
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    values[order[rank]] = kNextBest * static_cast<float>(rank);
+  }
+}
+
 void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
   TensorFile saved;
   const Json about = {
@@ -196,6 +236,8 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
         {"context", policy.network.context}}},
       {"encoder_levels", policy.encoder_levels},
       {"link", link_name(policy.link)},
+      {"head", policy.head == Head::kValues ? "values" : "actor-critic"},
+      {"temperature", policy.temperature},
       {"members", policy.members.size()}};
   saved.metadata[kMetadata] = dump_json(about);
   for (size_t m = 0; m < policy.members.size(); ++m) {
@@ -248,6 +290,9 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   }
   policy.link =
       json_member<std::string>(about, "link", name) == "max" ? Link::kMax : Link::kAverage;
+  policy.head = json_member<std::string>(about, "head", name) == "values" ? Head::kValues
+                                                                          : Head::kActorCritic;
+  policy.temperature = json_member<double>(about, "temperature", name);
   const auto members = json_member<size_t>(about, "members", name);
   if (members < 1 || members > 1000) throw user_error("{}: {} members", name, members);
   policy.members.resize(members);

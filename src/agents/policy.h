@@ -31,6 +31,16 @@ std::string link_name(Link link);
 // log of the linked probabilities of one state, from probabilities (members, actions).
 void link_logits(Link link, std::span<const float> probabilities, std::span<float> out);
 
+// What a network gives for each action.
+enum class Head : uint8_t {
+  kActorCritic,  // its logit, and beside all of them the value of the state
+  kValues,       // what it is worth; of several members the least counts
+};
+
+// Values of the actions in one state become logits. At temperature 0 the better one of two actions
+// is e^1000 times as likely, so that the best of those that a mask allows is taken.
+void value_logits(double temperature, std::span<float> values);
+
 // A policy as it is kept: networks of one kind, and how they are linked.
 struct SavedPolicy {
   std::string environment;  // it was made for
@@ -39,6 +49,8 @@ struct SavedPolicy {
   Space space;
   NetworkOptions network;
   Link link = Link::kMax;
+  Head head = Head::kActorCritic;
+  double temperature = 0;  // of a softmax of values; 0: the best action, the first of equals
   std::vector<std::vector<StoredTensor>> members;  // named as in the graph: policy.*
   // Of a network with a context: what makes it of what an episode has shown, and its tensors.
   int64_t encoder_levels = 0;

@@ -29,15 +29,6 @@ Tensor log_of_probabilities(Tensor probabilities) {
   return log(compute::maximum(probabilities, kLeastProbability));
 }
 
-void set_observations(compute::Program& program, const ObservationSpace& space,
-                      std::span<const std::byte> bytes, std::string_view input) {
-  if (space.type == ObservationSpace::Type::kByte) {
-    program.set(input, std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-  } else {
-    program.set(input, std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
-  }
-}
-
 void rollout_probabilities(
     const Rollout& rollout, const Space& space,
     const std::function<void(std::span<const std::byte>, std::span<float> logits)>& logits_of,

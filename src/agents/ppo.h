@@ -39,8 +39,6 @@ struct Pull {
 // For graphs: what to add to logits where a mask (1 or 0) forbids, and logits of probabilities.
 compute::Tensor forbidden(compute::Tensor mask);
 compute::Tensor log_of_probabilities(compute::Tensor probabilities);
-void set_observations(compute::Program& program, const ObservationSpace& space,
-                      std::span<const std::byte> bytes, std::string_view input = "observation");
 // Probabilities (samples, actions) of what was seen in a rollout, `count` rows at a time.
 void rollout_probabilities(
     const Rollout& rollout, const Space& space,

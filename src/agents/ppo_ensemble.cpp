@@ -139,17 +139,9 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
     for (StoredTensor& each : members_[m]->player.save(prefix_of(m) + "player.")) {
       all.push_back(std::move(each));
     }
-    for (StoredTensor& each : members_[m]->learner->variables().stored()) {
-      each.name = prefix_of(m) + each.name;
-      all.push_back(std::move(each));
-    }
+    save_variables(members_[m]->learner->variables(), prefix_of(m), all);
   }
-  if (distilled_ != nullptr) {
-    for (StoredTensor& each : distilled_->variables().stored()) {
-      each.name = kDistilled + each.name;
-      all.push_back(std::move(each));
-    }
-  }
+  if (distilled_ != nullptr) save_variables(distilled_->variables(), kDistilled, all);
   const std::vector<double> numbers{seen_.loss,    seen_.policy,  seen_.value,
                                     seen_.entropy, seen_.penalty, static_cast<double>(updates_)};
   all.push_back(StoredTensor::of<double>("numbers", {6}, numbers));
@@ -162,9 +154,9 @@ void PpoEnsemble::load(const TensorFile& saved) {
   for (size_t m = 0; m < members_.size(); ++m) {
     const std::string prefix = prefix_of(m), player = prefix + "player.";
     members_[m]->player.restore(saved, player);
-    members_[m]->learner->variables().load(named_below(saved, prefix, {player}));
+    load_variables(members_[m]->learner->variables(), prefix, saved, {player});
   }
-  if (distilled_ != nullptr) distilled_->variables().load(named_below(saved, kDistilled, {}));
+  if (distilled_ != nullptr) load_variables(distilled_->variables(), kDistilled, saved);
   const auto numbers = expect_tensor(saved, "numbers", 6).values<double>();
   seen_ = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
   updates_ = static_cast<int64_t>(numbers[5]);
@@ -197,12 +189,7 @@ NamedNumbers PpoEnsemble::numbers() {
 }
 
 SavedPolicy PpoEnsemble::policy() const {
-  SavedPolicy saved;
-  saved.environment = agent_.environment;
-  saved.environment_arguments = agent_.environment_arguments;
-  saved.levels = agent_.levels.size();
-  saved.space = members_[0]->player.environment().space();
-  saved.network = agent_.network;
+  SavedPolicy saved = policy_without_members(agent_, members_[0]->player.environment().space());
   saved.link = options_.deployed;
   if (distilled_ != nullptr) {
     saved.members.push_back(stored_under(distilled_->variables(), distilled_->parameter_names()));

@@ -20,6 +20,13 @@ std::vector<Parameter> ppo_parameters() {
       {"max-norm", preset.max_norm, kAboveZero, kFinite, false, "of the gradient"}};
 }
 
+std::vector<Parameter> ppo_parameters(const std::vector<std::string>& names) {
+  const std::vector<Parameter> all = ppo_parameters();
+  std::vector<Parameter> some;
+  for (const std::string& name : names) some.push_back(*find(all, name));
+  return some;
+}
+
 Parameter members_parameter() { return {"members", 4, 1, 64, true, "policies of the ensemble"}; }
 
 Parameter penalty_parameter() {

@@ -6,6 +6,7 @@ namespace agora::agents {
 
 // What all that learn by PPO can be told.
 std::vector<Parameter> ppo_parameters();
+std::vector<Parameter> ppo_parameters(const std::vector<std::string>& names);  // some of them
 Parameter members_parameter();
 Parameter penalty_parameter();
 EnsembleOptions ensemble_told(const Told& told);

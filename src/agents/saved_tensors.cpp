@@ -36,4 +36,17 @@ std::vector<StoredTensor> stored_under(const compute::Variables& variables,
   return own;
 }
 
+void save_variables(const compute::Variables& variables, const std::string& prefix,
+                    std::vector<StoredTensor>& saved) {
+  for (StoredTensor& each : variables.stored()) {
+    each.name = prefix + each.name;
+    saved.push_back(std::move(each));
+  }
+}
+
+void load_variables(compute::Variables& variables, const std::string& prefix,
+                    const TensorFile& saved, const std::vector<std::string>& except) {
+  variables.load(named_below(saved, prefix, except));
+}
+
 }  // namespace agora::agents

@@ -19,4 +19,10 @@ TensorFile named_below(const TensorFile& saved, const std::string& prefix,
 std::vector<StoredTensor> stored_under(const compute::Variables& variables,
                                        const std::vector<std::string>& names);
 
+// Variables among what is saved of a learner, each named `prefix` and its own name.
+void save_variables(const compute::Variables& variables, const std::string& prefix,
+                    std::vector<StoredTensor>& saved);
+void load_variables(compute::Variables& variables, const std::string& prefix,
+                    const TensorFile& saved, const std::vector<std::string>& except = {});
+
 }  // namespace agora::agents

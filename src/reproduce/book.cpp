@@ -235,7 +235,7 @@ std::string_view fate_words(Fate fate) {
 }
 
 std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
-                           const std::vector<const Experiment*>& on_request) {
+                           const std::vector<const Experiment*>& left_out) {
   std::map<std::string, Chapter> by_name;
   for (const Job& job : jobs) {
     Chapter& chapter = by_name[job.experiment->name];
@@ -247,9 +247,13 @@ std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
               [](const Job& a, const Job& b) { return a.seed < b.seed; });
     judge(chapter, order);
   }
-  for (const Experiment* each : on_request) {
+  for (const Experiment* each : left_out) {
     Chapter& chapter = by_name[each->name];
-    chapter = {.experiment = each, .fate = Fate::kOnRequest};
+    chapter = {.experiment = each, .fate = Fate::kOnRequest, .why = each->missing()};
+    if (!chapter.why.empty()) {
+      chapter.fate = Fate::kNotRun;
+      continue;
+    }
     chapter.why =
         fmt::format("`{}` runs it, about {}", command_of(chapter, order),
                     seconds_in_words(configuration_of(*each, order.scale).expected_seconds));

@@ -15,7 +15,7 @@ enum class Fate {
   kMissed,     // a rule does not hold
   kFailed,     // it ended in an error, or its results cannot be judged
   kOnRequest,  // left out: it has to be asked for by name
-  kNotRun,     // interrupted
+  kNotRun,     // interrupted, or it lacks something here
 };
 inline constexpr Fate kFates[] = {Fate::kReproduced, Fate::kLooser, Fate::kPartly,
                                   Fate::kNotJudged,  Fate::kMissed, Fate::kFailed,
@@ -35,9 +35,9 @@ struct Chapter {
 };
 
 // Judges every experiment whose runs are done; in the order of their names, with those left out
-// because they are on request.
+// because they are on request or lack something here.
 std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
-                           const std::vector<const Experiment*>& on_request = {});
+                           const std::vector<const Experiment*>& left_out = {});
 
 int count(const std::vector<Chapter>& chapters, Fate fate);
 // "12 reproduced, 6 hold looser than published, 0 missed, 1 failed, 1 on request"; those that hold

@@ -84,7 +84,9 @@ struct Experiment {
   std::string source;  // where the thesis has it
   Configuration quick;
   Configuration full;
-  bool on_request = false;         // not among `all`: runs only when named
+  bool on_request = false;  // not among `all`: runs only when named
+  // Why it cannot run here, and the command that changes that; "" if it can.
+  std::function<std::string()> missing = [] { return std::string(); };
   std::function<Json(Task&)> run;  // its result is kept as the run's result.json
   std::function<Judgement(Scale, const std::vector<Json>& results)> judge;  // one result per seed
 };

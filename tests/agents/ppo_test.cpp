@@ -7,6 +7,7 @@
 #include "agents/algorithm.h"
 #include "agents/evaluation/evaluate.h"
 #include "base/rng.h"
+#include "base/thread_pool.h"
 #include "support/scratch.h"
 
 namespace agora::agents {
@@ -90,14 +91,18 @@ TEST(Link, TakesTheLargestOrTheMean) {
   EXPECT_NEAR(std::exp(logits[2]) / std::exp(logits[1]), 0.4 / 0.8, 1e-5);
 }
 
-AgentOptions tiny(const std::string& environment) {
-  return {.environment = environment,
-          .levels = Levels::range(0, 5),
-          .steps = 4096,
-          .environments = 8,
-          .seed = 3,
-          .network = {.width = 16},
-          .arguments = {{"rollout", 32.0}, {"minibatches", 4.0}}};
+AgentOptions tiny(const std::string& environment, const Algorithm& algorithm) {
+  AgentOptions options{.environment = environment,
+                       .levels = Levels::range(0, 5),
+                       .steps = 4096,
+                       .environments = 8,
+                       .seed = 3,
+                       .network = {.width = 16}};
+  const Arguments small{{"rollout", 32.0}, {"minibatches", 4.0}, {"batch", 16.0}};
+  for (const auto& [name, value] : small) {
+    if (find(algorithm.parameters, name) != nullptr) options.arguments.emplace(name, value);
+  }
+  return options;
 }
 
 std::vector<char> bytes_of(const std::vector<StoredTensor>& tensors) {
@@ -111,13 +116,14 @@ class Algorithms : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Algorithms, GoOnWithTheSameBits) {
   const Algorithm& algorithm = algorithm_named(GetParam());
-  const auto whole = algorithm.make(tiny("maze")), before = algorithm.make(tiny("maze"));
+  const AgentOptions options = tiny("maze", algorithm);
+  const auto whole = algorithm.make(options), before = algorithm.make(options);
   whole->advance(4);
   before->advance(1);
   before->advance(1);
   Checkpoint saved;
   saved.tensors.tensors = before->tensors();
-  const auto after = algorithm.make(tiny("maze"));
+  const auto after = algorithm.make(options);
   after->restore(saved);
   EXPECT_EQ(after->step(), 2);
   after->advance(2);
@@ -125,9 +131,24 @@ TEST_P(Algorithms, GoOnWithTheSameBits) {
   EXPECT_EQ(after->numbers(), whole->numbers());
 }
 
+TEST_P(Algorithms, AreTheSameForAnyNumberOfThreads) {
+  const Algorithm& algorithm = algorithm_named(GetParam());
+  const int before = default_pool().threads();
+  std::vector<std::vector<char>> found;
+  for (const int threads : {1, 3}) {
+    set_default_threads(threads);
+    const auto learner = algorithm.make(tiny("maze", algorithm));
+    learner->advance(3);
+    found.push_back(bytes_of(learner->tensors()));
+  }
+  set_default_threads(before);
+  EXPECT_EQ(found[0], found[1]);
+}
+
 TEST_P(Algorithms, PoliciesAreKeptInFiles) {
   const Scratch scratch;
-  const auto learner = algorithm_named(GetParam()).make(tiny("heist"));
+  const Algorithm& algorithm = algorithm_named(GetParam());
+  const auto learner = algorithm.make(tiny("heist", algorithm));
   learner->advance(1);
   const SavedPolicy made = learner->policy();
   save_policy(scratch / "p.safetensors", made);

@@ -94,6 +94,60 @@ TEST(Sabotage, OfTheCliff) {
   }
 }
 
+TEST(Sabotage, OfGuessing) {
+  const std::string name = "ch3-fashion-mnist";
+  const auto at_the_end = [](Json& result, const char* stage) -> Json& {
+    Json& seen = result[stage]["seen"];
+    return seen[seen.size() - 1];
+  };
+  // Ten labels that are as good as drawn: 18 wrong guesses of 20, or 1 + 7.8; 4.5 by elimination.
+  const auto untrained_dqn = [&](Json& result) {
+    for (const char* part : {"train", "test"}) {
+      at_the_end(result, "dqn")[part] = {{"dqn", -18.0}, {"uniform", -7.9}};
+    }
+  };
+  const auto untrained_classifier = [&](Json& result) {
+    for (const char* part : {"train", "test"}) {
+      at_the_end(result, "classifier")[part] = {{"adaptive", -4.5}, {"memoryless", -7.9}};
+    }
+  };
+  const auto exchanged = [&](const char* one, const char* other) {
+    return [=](Json& result) {
+      Json& seen = at_the_end(result, "dqn")["test"];
+      Json all = seen;
+      all.update(at_the_end(result, "classifier")["test"]);
+      for (const char* stage : {"dqn", "classifier"}) {
+        Json& test = at_the_end(result, stage)["test"];
+        if (test.contains(one)) test[one] = all[other];
+        if (test.contains(other)) test[other] = all[one];
+      }
+    };
+  };
+  const auto stage = [](const Json& train, const Json& test) {
+    return Json{{"seen", Json::array({{{"updates", 1}, {"train", train}, {"test", test}}})}};
+  };
+  const Trial trials[] = {
+      quick(name), full(name, {{"dqn", stage({{"dqn", -0.05}, {"uniform", -0.02}},
+                                             {{"dqn", -2.6}, {"uniform", -1.14}})},
+                               {"classifier", stage({{"adaptive", -0.01}, {"memoryless", -0.1}},
+                                                    {{"adaptive", -0.2}, {"memoryless", -1.0}})}})};
+  for (const Trial& trial : trials) {
+    trial.notices("DQN untrained", untrained_dqn);
+    trial.notices("classifier untrained", untrained_classifier);
+    trial.notices("DQN and uniform exchanged", exchanged("dqn", "uniform"));
+    trial.notices("uniform and adaptive exchanged", exchanged("uniform", "adaptive"));
+    trial.notices("adaptive and memoryless exchanged", exchanged("adaptive", "memoryless"));
+    trial.notices("a DQN that eliminates", [&](Json& result) {
+      at_the_end(result, "dqn")["test"]["dqn"] = at_the_end(result, "dqn")["test"]["uniform"];
+    });
+    trial.notices("tested on what was learned from", [&](Json& result) {
+      for (const char* part : {"dqn", "classifier"}) {
+        at_the_end(result, part)["test"] = at_the_end(result, part)["train"];
+      }
+    });
+  }
+}
+
 TEST(Sabotage, OfTables) {
   const Trial trial = quick("ch4-table");
   const std::pair<std::string, std::string> lines[] = {{"I", "1x2"}, {"V", "2x2"}};

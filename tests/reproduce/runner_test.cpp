@@ -173,6 +173,7 @@ class Fates : public ::testing::Test {
  protected:
   Fates() {
     asked_.on_request = true;
+    lacking_.missing = [] { return "no images; `apt-get install images` brings them"; };
     missed_.judge = [](Scale, const std::vector<Json>&) {
       Judgement outcome;
       outcome.findings = {finding("good", "1", {1}, within(1, 0)),
@@ -215,7 +216,7 @@ class Fates : public ::testing::Test {
       }
       jobs.push_back(job);
     }
-    chapters_ = judge(jobs, order_, {&asked_});
+    chapters_ = judge(jobs, order_, {&asked_, &lacking_});
   }
 
   const Chapter& chapter(const Experiment& experiment) const {
@@ -229,7 +230,8 @@ class Fates : public ::testing::Test {
              shown_ = seeds_experiment("shown"), blind_ = seeds_experiment("blind"),
              missed_ = seeds_experiment("missed"), unjudged_ = seeds_experiment("unjudged"),
              empty_ = seeds_experiment("empty"), failed_ = seeds_experiment("failed"),
-             stopped_ = seeds_experiment("stopped"), asked_ = seeds_experiment("asked");
+             stopped_ = seeds_experiment("stopped"), asked_ = seeds_experiment("asked"),
+             lacking_ = seeds_experiment("lacking");
   std::vector<Chapter> chapters_;
 };
 
@@ -252,9 +254,11 @@ TEST_F(Fates, AreToldApart) {
   EXPECT_EQ(chapter(stopped_).fate, Fate::kNotRun);
   EXPECT_EQ(chapter(stopped_).why, "seed 2: interrupted by signal 15");
   EXPECT_EQ(chapter(asked_).fate, Fate::kOnRequest);
+  EXPECT_EQ(chapter(lacking_).fate, Fate::kNotRun);
+  EXPECT_EQ(chapter(lacking_).why, "no images; `apt-get install images` brings them");
   EXPECT_EQ(in_words(chapters_),
             "1 reproduced, 1 hold looser than published, 1 partly judged at quick scale, "
-            "1 not judged at quick scale, 1 missed, 3 failed, 1 on request, 1 not run");
+            "1 not judged at quick scale, 1 missed, 3 failed, 1 on request, 2 not run");
 }
 
 TEST_F(Fates, AreInTheJson) {
@@ -266,7 +270,7 @@ TEST_F(Fates, AreInTheJson) {
   EXPECT_EQ(json["missed"], 1);
   EXPECT_EQ(json["failed"], 3);
   EXPECT_EQ(json["on_request"], 1);
-  EXPECT_EQ(json["not_run"], 1);
+  EXPECT_EQ(json["not_run"], 2);
   std::map<std::string, std::string> verdicts, reproduced;
   for (const Json& each : json["experiments"]) {
     verdicts[each["name"].text()] = each["verdict"].text();
@@ -281,7 +285,8 @@ TEST_F(Fates, AreInTheJson) {
                                                             {"empty", "false"},
                                                             {"failed", "false"},
                                                             {"stopped", "null"},
-                                                            {"asked", "null"}}));
+                                                            {"asked", "null"},
+                                                            {"lacking", "null"}}));
   EXPECT_EQ(verdicts,
             (std::map<std::string, std::string>{{"good", "reproduced"},
                                                 {"looser", "holds, looser than published"},
@@ -292,7 +297,8 @@ TEST_F(Fates, AreInTheJson) {
                                                 {"empty", "failed"},
                                                 {"failed", "failed"},
                                                 {"stopped", "not run"},
-                                                {"asked", "on request"}}));
+                                                {"asked", "on request"},
+                                                {"lacking", "not run"}}));
 }
 
 TEST_F(Fates, AreOnThePage) {
@@ -301,8 +307,9 @@ TEST_F(Fates, AreOnThePage) {
   for (const std::string words :
        {"1 reproduced</span>", "1 hold looser than published</span>",
         "1 partly judged at quick scale</span>", "1 not judged at quick scale</span>",
-        "1 missed</span>", "3 failed</span>", "1 on request</span>", "1 not run</span>",
+        "1 missed</span>", "3 failed</span>", "1 on request</span>", "2 not run</span>",
         "failed: seed 2: Z is &lt;nan&gt;", "not run: seed 2: interrupted",
+        "not run: no images; `apt-get",
         "on request: `agora reproduce asked --scale quick --seed 0` runs it"}) {
     EXPECT_NE(page.find(words), std::string::npos) << words;
   }

@@ -115,12 +115,7 @@ class PpoContext : public AgentLearner, private Actor {
   }
 
   SavedPolicy policy() const override {
-    SavedPolicy saved;
-    saved.environment = agent_.environment;
-    saved.environment_arguments = agent_.environment_arguments;
-    saved.levels = agent_.levels.size();
-    saved.space = player_.environment().space();
-    saved.network = agent_.network;
+    SavedPolicy saved = policy_without_members(agent_, player_.environment().space());
     saved.members = {stored_under(learner_->variables(), learner_->parameter_names())};
     saved.encoder_levels = encoder_options_.levels;
     saved.encoder = stored_under(encoder_->variables(), encoder_->parameter_names());

@@ -5,13 +5,13 @@
 #include <mutex>
 #include <numeric>
 
+#include "agents/guessing.h"
 #include "agents/images.h"
 #include "agents/worlds.h"
 
 namespace agora::agents {
 namespace {
 
-constexpr int32_t kGuesses = 20;
 constexpr int64_t kMostBytes = int64_t{1} << 22;  // of an image
 
 const std::vector<Parameter>& parameters() {

@@ -42,7 +42,8 @@ const Experiment& find_experiment(const std::string& name) {
 }
 
 struct Choice {
-  std::vector<const Experiment*> run, on_request;  // the latter only when named
+  std::vector<const Experiment*> run;
+  std::vector<const Experiment*> left_out;  // on request, or what they need is not here
 };
 
 void sort_by_name(std::vector<const Experiment*>& list) {
@@ -55,7 +56,8 @@ Choice choose(const std::vector<std::string>& what) {
   if (what.empty()) throw user_error("reproduce: expected 'list', 'all', 'chapter N' or names");
   Choice chosen;
   const auto take = [&](const Experiment& each) {
-    (each.on_request ? chosen.on_request : chosen.run).push_back(&each);
+    const bool left_out = each.on_request || !each.missing().empty();
+    (left_out ? chosen.left_out : chosen.run).push_back(&each);
   };
   for (size_t i = 0; i < what.size(); ++i) {
     if (what[i] == "all") {
@@ -73,12 +75,16 @@ Choice choose(const std::vector<std::string>& what) {
                          number);
       }
     } else {
-      chosen.run.push_back(&find_experiment(what[i]));
+      const Experiment& named = find_experiment(what[i]);
+      if (const std::string why = named.missing(); !why.empty()) {
+        throw user_error("reproduce: {}: {}", named.name, why);
+      }
+      chosen.run.push_back(&named);
     }
   }
   sort_by_name(chosen.run);
-  sort_by_name(chosen.on_request);
-  std::erase_if(chosen.on_request, [&](const Experiment* each) {
+  sort_by_name(chosen.left_out);
+  std::erase_if(chosen.left_out, [&](const Experiment* each) {
     return std::find(chosen.run.begin(), chosen.run.end(), each) != chosen.run.end();
   });
   return chosen;
@@ -137,7 +143,8 @@ void end(const std::vector<Chapter>& chapters, bool strict) {
   const auto names = [&](Fate fate) {
     std::vector<std::string> all;
     for (const Chapter& each : chapters) {
-      if (each.fate == fate) all.push_back(each.experiment->name);
+      const bool left_out = each.jobs.empty();
+      if (each.fate == fate && !left_out) all.push_back(each.experiment->name);
     }
     return all;
   };
@@ -165,7 +172,7 @@ void reproduce_all(const Options& options, Scale scale, const Common& common) {
     Progress progress("reproduce", static_cast<int64_t>(jobs.size()), "runs");
     run_jobs(jobs, order, [&](const std::vector<Job>& now) { show(now, progress); });
   }
-  const auto chapters = judge(jobs, order, chosen.on_request);
+  const auto chapters = judge(jobs, order, chosen.left_out);
   const auto report =
       std::filesystem::absolute(order.out / fmt::format("report-{}.html", options.scale));
   write_report(report, chapters, order);
