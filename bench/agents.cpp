@@ -14,10 +14,10 @@ namespace {
 
 using namespace agora::agents;
 
-constexpr int64_t kCount = 64, kSteps = 2048;
+constexpr int64_t kCount = 64, kSteps = 2048, kSlowSteps = 256;
 
-std::shared_ptr<const std::vector<int32_t>> random_actions(int32_t actions) {
-  auto all = std::make_shared<std::vector<int32_t>>(kCount * kSteps);
+std::shared_ptr<const std::vector<int32_t>> random_actions(int32_t actions, int64_t steps) {
+  auto all = std::make_shared<std::vector<int32_t>>(kCount * steps);
   Rng rng(1);
   for (int32_t& action : *all) {
     action = static_cast<int32_t>(rng.below(static_cast<uint32_t>(actions)));
@@ -26,13 +26,13 @@ std::shared_ptr<const std::vector<int32_t>> random_actions(int32_t actions) {
 }
 
 // Steps of all environments per second; the return of an episode is the answer.
-Work environment_work(const std::string& name, const Arguments& arguments = {}) {
+Work environment_work(const std::string& name, const Arguments& arguments, int64_t steps) {
   const std::shared_ptr<Environment> environment = make_environment(
       name, {.levels = Levels::all(), .count = kCount, .seed = 1, .arguments = arguments});
-  const auto actions = random_actions(environment->space().actions);
+  const auto actions = random_actions(environment->space().actions, steps);
   const auto run = [=]() -> Answer {
     double reward = 0, episodes = 0;
-    for (int64_t step = 0; step < kSteps; ++step) {
+    for (int64_t step = 0; step < steps; ++step) {
       environment->step(std::span<const int32_t>(actions->data() + step * kCount, kCount));
       for (size_t i = 0; i < kCount; ++i) {
         reward += static_cast<double>(environment->rewards()[i]);
@@ -41,7 +41,7 @@ Work environment_work(const std::string& name, const Arguments& arguments = {}) 
     }
     return {{"return", reward / episodes}, {"episodes", episodes}};
   };
-  return {.run = run, .flops = 0, .amount = kCount * kSteps};
+  return {.run = run, .flops = 0, .amount = static_cast<double>(kCount * steps)};
 }
 
 // The same games as Procgen's library steps them by itself, with as many threads.
@@ -51,10 +51,10 @@ Work library_work(const std::string& game) {
   const int threads = default_pool().threads();
   const procgen::Settings settings{.game = game, .seed = 1, .threads = threads > 1 ? threads : 0};
   const auto games = std::make_shared<Games>(settings, *seen);
-  const auto actions = random_actions(procgen::kActions);
+  const auto actions = random_actions(procgen::kActions, kSlowSteps);
   const auto run = [=]() -> Answer {
     double reward = 0, episodes = 0;
-    for (int64_t step = 0; step < kSteps; ++step) {
+    for (int64_t step = 0; step < kSlowSteps; ++step) {
       games->step(std::span<const int32_t>(actions->data() + step * kCount, kCount));
       for (size_t i = 0; i < kCount; ++i) {
         reward += static_cast<double>(games->reward(i));
@@ -64,14 +64,14 @@ Work library_work(const std::string& game) {
     return {{"return", reward / episodes}, {"episodes", episodes}};
   };
   // The pictures are the games' own; `seen` lives as long as they do.
-  return {.run = [run, seen] { return run(); }, .flops = 0, .amount = kCount * kSteps};
+  return {.run = [run, seen] { return run(); }, .flops = 0, .amount = kCount * kSlowSteps};
 }
 
 Works works() {
   Works all;
   const auto add = [&](const std::string& work, const std::string& name,
-                       const Arguments& arguments = {}) {
-    all.emplace_back(work, [=] { return environment_work(name, arguments); });
+                       const Arguments& arguments = {}, int64_t steps = kSteps) {
+    all.emplace_back(work, [=] { return environment_work(name, arguments, steps); });
   };
   add("maze-symbols", "maze/symbols");
   add("maze-pixels", "maze/pixels");
@@ -81,7 +81,7 @@ Works works() {
   add("tabular", "tabular", {{"model", "slippery-cliff"}});
   add("classify", "classify");
   for (const std::string game : {"maze", "heist", "bigfish", "dodgeball", "coinrun"}) {
-    add("procgen-" + game, "procgen/" + game);
+    add("procgen-" + game, "procgen/" + game, {}, kSlowSteps);
     all.emplace_back("procgen-" + game + "-library", [=] { return library_work(game); });
   }
   return all;
