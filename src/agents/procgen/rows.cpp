@@ -44,6 +44,7 @@ Rows::Rows(Settings settings, Space space, const EnvironmentOptions& options)
     }
     plan(i, state, 0);
     begin_anew(i);
+    note_level(i);
   }
 }
 
@@ -63,6 +64,9 @@ void Rows::plan(size_t i, std::string& state, int64_t next) {
 void Rows::begin_anew(size_t i) {
   const int32_t action = kBeginAnew;
   games_[i]->step({&action, 1});
+}
+
+void Rows::note_level(size_t i) {
   levels_[i] = games_[i]->level();
   DCHECK(levels_[i] == level_of(i, episodes_[i]), "level {}", levels_[i]);
 }
@@ -103,8 +107,7 @@ void Rows::step_one(size_t i, int32_t action) {
   ++episodes_[i];
   steps_[i] = 0;
   if (ends_[i] == End::kCutOff) begin_anew(i);
-  levels_[i] = game.level();
-  DCHECK(levels_[i] == level_of(i, episodes_[i]), "level {}", levels_[i]);
+  note_level(i);
   if ((episodes_[i] + 1) % kPlanned == 0) {
     std::string state;
     game.get_state(state);

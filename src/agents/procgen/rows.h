@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,7 @@ class Rows final : public Environment {
   int64_t level_of(size_t i, int64_t episode) const;
   void plan(size_t i, std::string& state, int64_t next);
   void begin_anew(size_t i);  // by force
+  void note_level(size_t i);
   void step_one(size_t i, int32_t action);
   template <typename Body>
   void each(Body&& body);
