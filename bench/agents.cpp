@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "agents/environment.h"
+#include "agents/procgen/games.h"
 #include "base/rng.h"
 #include "bench/works.h"
 
@@ -13,20 +14,25 @@ namespace {
 
 using namespace agora::agents;
 
-constexpr int64_t kCount = 64, kSteps = 2048;
+constexpr int64_t kCount = 64, kSteps = 2048, kSlowSteps = 256;
+
+std::shared_ptr<const std::vector<int32_t>> random_actions(int32_t actions, int64_t steps) {
+  auto all = std::make_shared<std::vector<int32_t>>(kCount * steps);
+  Rng rng(1);
+  for (int32_t& action : *all) {
+    action = static_cast<int32_t>(rng.below(static_cast<uint32_t>(actions)));
+  }
+  return all;
+}
 
 // Steps of all environments per second; the return of an episode is the answer.
-Work environment_work(const std::string& name, const Arguments& arguments = {}) {
+Work environment_work(const std::string& name, const Arguments& arguments, int64_t steps) {
   const std::shared_ptr<Environment> environment = make_environment(
       name, {.levels = Levels::all(), .count = kCount, .seed = 1, .arguments = arguments});
-  auto actions = std::make_shared<std::vector<int32_t>>(kCount * kSteps);
-  Rng rng(1);
-  for (int32_t& action : *actions) {
-    action = static_cast<int32_t>(rng.below(static_cast<uint32_t>(environment->space().actions)));
-  }
+  const auto actions = random_actions(environment->space().actions, steps);
   const auto run = [=]() -> Answer {
     double reward = 0, episodes = 0;
-    for (int64_t step = 0; step < kSteps; ++step) {
+    for (int64_t step = 0; step < steps; ++step) {
       environment->step(std::span<const int32_t>(actions->data() + step * kCount, kCount));
       for (size_t i = 0; i < kCount; ++i) {
         reward += static_cast<double>(environment->rewards()[i]);
@@ -35,14 +41,37 @@ Work environment_work(const std::string& name, const Arguments& arguments = {}) 
     }
     return {{"return", reward / episodes}, {"episodes", episodes}};
   };
-  return {.run = run, .flops = 0, .amount = kCount * kSteps};
+  return {.run = run, .flops = 0, .amount = static_cast<double>(kCount * steps)};
+}
+
+// The same games as Procgen's library steps them by itself, with as many threads.
+Work library_work(const std::string& game) {
+  using procgen::Games, procgen::kObservation;
+  const auto seen = std::make_shared<std::vector<std::byte>>(kCount * kObservation);
+  const int threads = default_pool().threads();
+  const procgen::Settings settings{.game = game, .seed = 1, .threads = threads > 1 ? threads : 0};
+  const auto games = std::make_shared<Games>(settings, *seen);
+  const auto actions = random_actions(procgen::kActions, kSlowSteps);
+  const auto run = [=]() -> Answer {
+    double reward = 0, episodes = 0;
+    for (int64_t step = 0; step < kSlowSteps; ++step) {
+      games->step(std::span<const int32_t>(actions->data() + step * kCount, kCount));
+      for (size_t i = 0; i < kCount; ++i) {
+        reward += static_cast<double>(games->reward(i));
+        episodes += games->ended(i);
+      }
+    }
+    return {{"return", reward / episodes}, {"episodes", episodes}};
+  };
+  // The pictures are the games' own; `seen` lives as long as they do.
+  return {.run = [run, seen] { return run(); }, .flops = 0, .amount = kCount * kSlowSteps};
 }
 
 Works works() {
   Works all;
   const auto add = [&](const std::string& work, const std::string& name,
-                       const Arguments& arguments = {}) {
-    all.emplace_back(work, [=] { return environment_work(name, arguments); });
+                       const Arguments& arguments = {}, int64_t steps = kSteps) {
+    all.emplace_back(work, [=] { return environment_work(name, arguments, steps); });
   };
   add("maze-symbols", "maze/symbols");
   add("maze-pixels", "maze/pixels");
@@ -51,6 +80,10 @@ Works works() {
   add("zookeeper", "zookeeper");
   add("tabular", "tabular", {{"model", "slippery-cliff"}});
   add("classify", "classify");
+  for (const std::string game : {"maze", "heist", "bigfish", "dodgeball", "coinrun"}) {
+    add("procgen-" + game, "procgen/" + game, {}, kSlowSteps);
+    all.emplace_back("procgen-" + game + "-library", [=] { return library_work(game); });
+  }
   return all;
 }
 

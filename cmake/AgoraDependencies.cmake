@@ -43,3 +43,6 @@ endif()
 # Looked up when a report is written; scripts/bootstrap puts it there.
 set(AGORA_PLOTLY_JS ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js CACHE FILEPATH
     "plotly.js for interactive reports")
+# Looked up when a game of Procgen is made; scripts/get-procgen puts it there.
+set(AGORA_PROCGEN_FOLDER ${PROJECT_SOURCE_DIR}/build/assets/procgen CACHE PATH
+    "libenv.so and assets of Procgen")

@@ -19,13 +19,19 @@ struct Case {
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name << " " << one.model; }
 
+const std::set<std::string> kGames{"maze", "heist", "bigfish", "dodgeball", "coinrun"};
+
 std::vector<Case> cases() {
   std::vector<Case> all{{"tabular", "random(states=9,branching=3)"},
                         {"tabular/features", "taxi"},
                         {"tabular", "slippery-cliff(slip=0.3)"}};
   for (const EnvironmentKind& kind : environments()) {
     if (kind.forms.empty()) all.push_back({kind.name});
-    for (const std::string& form : kind.forms) all.push_back({kind.name + "/" + form});
+    for (const std::string& form : kind.forms) {
+      // procgen_test.cpp has all sixteen.
+      if (kind.name == "procgen" && !kGames.contains(form)) continue;
+      all.push_back({kind.name + "/" + form});
+    }
   }
   return all;
 }
@@ -237,7 +243,7 @@ TEST_P(Conformance, IsTheSameForAnyNumberOfThreads) {
   std::vector<std::vector<size_t>> transcripts;
   for (const int threads : {1, 2, 3}) {
     set_default_threads(threads);
-    const auto environment = make(3000);
+    const auto environment = make(kind() == "procgen" ? 150 : 3000);
     std::vector<size_t>& transcript = transcripts.emplace_back();
     const auto note = [&](const auto& span) {
       const auto* const bytes = reinterpret_cast<const char*>(span.data());
@@ -258,6 +264,7 @@ TEST_P(Conformance, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST_P(Conformance, AllocatesNothingInAStep) {
+  if (kind() == "procgen") GTEST_SKIP() << "its library does";
   const auto environment = make(12);
   std::vector<std::vector<int32_t>> actions;
   for (int64_t step = 0; step < 1000; ++step) {
