@@ -96,8 +96,10 @@ LowerBound lower_bound(const Problem& problem, const Policy& policy,
     bound.earned += member.weight * chain.start_value;
     for (State s = 0; s < member.model.states(); ++s) {
       if (member.model.terminal(s) || chain.visits[s] <= 0) continue;
-      bound.distance += member.weight * (1 - discount) * chain.visits[s] *
-                        std::sqrt(divergence(policies[i], policy, s));
+      const double share = member.weight * (1 - discount) * chain.visits[s];
+      const double apart = divergence(policies[i], policy, s);
+      bound.distance += share * std::sqrt(apart);
+      bound.divergence += share * apart;
     }
   }
   bound.factor = std::numbers::sqrt2 * r_max / ((1 - discount) * (1 - discount));

@@ -19,10 +19,11 @@ planning::Policy linked(const Problem& problem, const std::vector<planning::Poli
                         Link link);
 
 struct LowerBound {
-  double value = 0;     // eq. lower_bound
-  double earned = 0;    // its first term: what the policies earn, each in its own member
-  double distance = 0;  // the weighted mean of E[sqrt KL(pi_i || pi)]
-  double factor = 0;    // sqrt 2 r_max / (1 - discount)^2
+  double value = 0;       // eq. lower_bound
+  double earned = 0;      // its first term: what the policies earn, each in its own member
+  double distance = 0;    // the weighted mean of E[sqrt KL(pi_i || pi)]
+  double divergence = 0;  // the same without the root, as LEEP's loss has it: bounds nothing
+  double factor = 0;      // sqrt 2 r_max / (1 - discount)^2
 };
 // Of `policy` by `policies`, one per member; needs a discount below one.
 LowerBound lower_bound(const Problem& problem, const planning::Policy& policy,
