@@ -94,6 +94,48 @@ TEST(Sabotage, OfTheCliff) {
   }
 }
 
+TEST(Sabotage, OfPropositions) {
+  const Trial trial = quick("ch3-propositions");
+  const auto set = [](const char* path, double value) {
+    return [path = JsonPath(path), value](Json& result) { result.at(path) = value; };
+  };
+  trial.notices("guesses in proportion to p, not to its root", set("/drawn/root", 0.05));
+  trial.notices("a memory that repeats a guess", set("/drawn/elimination", 0.01));
+  trial.notices("maximum entropy of another temperature", set("/drawn/entropy", 0.02));
+  trial.notices("an optimum that is not the likeliest MDP's",
+                set("/guesses/4/deterministic", -20 * (1 - 0.5 / 9)));
+  trial.notices("a search that stops at the uniform policy", [](Json& result) {
+    result["switching"][6]["best"] = result["switching"][6]["uniform"];
+  });
+  trial.notices("a best policy that follows an MDP", set("/two_switches/shared", 2));
+  trial.notices("a tree whose round has one move more", [](Json& result) {
+    for (Json& one : result["trees"]) one["apart"] = 0.1;
+  });
+  trial.notices("maximum entropy as good as the best",
+                [](Json& result) { result["trees"][3]["entropy"] = result["trees"][3]["best"]; });
+  trial.notices("a bound that does not hold", set("/bounds/slack", -1e-6));
+  trial.notices("policies that are all the same", set("/bounds/wrong", 0));
+  trial.notices("an objective without its penalty", set("/bounds/beyond", 0.3));
+}
+
+TEST(Sabotage, OfTheZookeeper) {
+  const Trial trial = quick("ch3-zookeeper");
+  const auto all = [](Json& result, double train, double test) {
+    for (Json& look : result["ppo"]["seen"]) look["train"] = train, look["test"] = test;
+  };
+  trial.notices("untrained", [&](Json& result) { all(result, 0.39, 0.39); });
+  trial.notices("only peeks", [&](Json& result) { all(result, 0.95, 0.95); });
+  trial.notices("new zoos that are not new", [](Json& result) {
+    for (Json& look : result["ppo"]["seen"]) look["test"] = look["train"];
+  });
+  trial.notices("seen and new zoos exchanged", [](Json& result) {
+    for (Json& look : result["ppo"]["seen"]) std::swap(look["train"], look["test"]);
+  });
+  trial.notices("peeks in no zoo", [](Json& result) { result["exact"][2]["peeks"] = 0.0; });
+  trial.notices("reads maps that it cannot read",
+                [](Json& result) { result["exact"][2]["bayes"] = 0.6; });
+}
+
 TEST(Sabotage, OfTables) {
   const Trial trial = quick("ch4-table");
   const std::pair<std::string, std::string> lines[] = {{"I", "1x2"}, {"V", "2x2"}};
