@@ -15,4 +15,6 @@ if("agents" IN_LIST AGORA_ROOMS)
                  agents/environment.h environments)
   agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/agents/algorithms agora::agents Algorithm
                  agents/algorithm.h algorithms)
+  agora_registry(registries ${CMAKE_CURRENT_SOURCE_DIR}/agents/epistemic/problems
+                 agora::agents::epistemic ProblemKind agents/epistemic/problem_kind.h problem_kinds)
 endif()

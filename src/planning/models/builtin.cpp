@@ -17,13 +17,13 @@ const BuiltIn& find_builtin(const std::string& name) {
                    printable(name), suggestion(name, names), fmt::join(names, ", "));
 }
 
-const Parameter& find_parameter(const BuiltIn& builtin, const std::string& name) {
-  if (const Parameter* found = find(builtin.parameters, name)) return *found;
-  const std::vector<std::string> names = names_of(builtin.parameters);
-  if (names.empty())
-    throw user_error("{} takes no parameters, found '{}'", builtin.name, printable(name));
-  throw user_error("{}: unknown parameter '{}'{}; it takes {}", builtin.name, printable(name),
-                   suggestion(name, names), signature(builtin));
+const Parameter& find_parameter(const std::string& kind, const std::vector<Parameter>& parameters,
+                                const std::string& name) {
+  if (const Parameter* found = find(parameters, name)) return *found;
+  const std::vector<std::string> names = names_of(parameters);
+  if (names.empty()) throw user_error("{} takes no parameters, found '{}'", kind, printable(name));
+  throw user_error("{}: unknown parameter '{}'{}; it takes {}", kind, printable(name),
+                   suggestion(name, names), signature(kind, parameters));
 }
 
 }  // namespace
@@ -34,11 +34,20 @@ Model make_builtin(const std::string& source) {
 }
 
 std::pair<const BuiltIn&, Told> parse_builtin(const std::string& source) {
+  const BuiltIn& builtin = find_builtin(called_name(source));
+  return {builtin, told_in(builtin.name, builtin.parameters, source)};
+}
+
+std::string called_name(const std::string& source) {
+  return std::string(trimmed(source.substr(0, source.find('('))));
+}
+
+Told told_in(const std::string& kind, const std::vector<Parameter>& parameters,
+             const std::string& source) {
   const std::string_view text = trimmed(source);
   const size_t open = text.find('(');
-  const BuiltIn& builtin = find_builtin(std::string(trimmed(text.substr(0, open))));
   Arguments values;
-  if (open == text.npos) return {builtin, Told(builtin.name, builtin.parameters, values)};
+  if (open == text.npos) return Told(kind, parameters, values);
   if (!text.ends_with(')')) throw user_error("'{}': expected ')' at the end", printable(text));
   std::string_view inside = trimmed(text.substr(open + 1, text.size() - open - 2));
   while (!inside.empty()) {
@@ -46,31 +55,35 @@ std::pair<const BuiltIn&, Told> parse_builtin(const std::string& source) {
     const std::string_view pair = trimmed(inside.substr(0, comma));
     const size_t equals = pair.find('=');
     if (equals == pair.npos) {
-      throw user_error("{}: expected NAME=VALUE, found '{}'; it takes {}", builtin.name,
-                       printable(pair), signature(builtin));
+      throw user_error("{}: expected NAME=VALUE, found '{}'; it takes {}", kind, printable(pair),
+                       signature(kind, parameters));
     }
     const Parameter& parameter =
-        find_parameter(builtin, std::string(trimmed(pair.substr(0, equals))));
+        find_parameter(kind, parameters, std::string(trimmed(pair.substr(0, equals))));
     const std::string_view number = trimmed(pair.substr(equals + 1));
     const auto value = to_number(number);
     if (!value) {
-      throw user_error("{}: {} is '{}', expected a number", builtin.name, parameter.name,
+      throw user_error("{}: {} is '{}', expected a number", kind, parameter.name,
                        printable(number));
     }
     if (!values.emplace(parameter.name, *value).second) {
-      throw user_error("{}: {} is given twice", builtin.name, parameter.name);
+      throw user_error("{}: {} is given twice", kind, parameter.name);
     }
     inside = comma == inside.npos ? std::string_view() : trimmed(inside.substr(comma + 1));
   }
-  return {builtin, Told(builtin.name, builtin.parameters, values)};
+  return Told(kind, parameters, values);
 }
 
 std::string signature(const BuiltIn& builtin) {
+  return signature(builtin.name, builtin.parameters);
+}
+
+std::string signature(const std::string& kind, const std::vector<Parameter>& parameters) {
   std::string all;
-  for (const Parameter& parameter : builtin.parameters) {
+  for (const Parameter& parameter : parameters) {
     all += (all.empty() ? "" : ",") + preset_text(parameter);
   }
-  return all.empty() ? builtin.name : fmt::format("{}({})", builtin.name, all);
+  return all.empty() ? kind : fmt::format("{}({})", kind, all);
 }
 
 }  // namespace agora::planning

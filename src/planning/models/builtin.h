@@ -30,5 +30,11 @@ Model make_builtin(const std::string& source);
 std::pair<const BuiltIn&, Told> parse_builtin(const std::string& source);
 // "maze(rows=21,cols=21,seed=1)": the name with every parameter's preset.
 std::string signature(const BuiltIn& builtin);
+std::string signature(const std::string& kind, const std::vector<Parameter>& parameters);
+
+// The same text for kinds of other registries: its NAME, and what stands in its parentheses.
+std::string called_name(const std::string& source);
+Told told_in(const std::string& kind, const std::vector<Parameter>& parameters,
+             const std::string& source);
 
 }  // namespace agora::planning
