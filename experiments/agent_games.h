@@ -23,21 +23,26 @@ inline std::string played_game(const Task& task, const std::string& game) {
   return task.quick() ? game : "procgen/" + game;
 }
 
+// A stage for each learner, and GAME-random: what random actions earn there.
 inline Json learn_games(Task& task, const std::vector<GameLearner>& learners,
                         const GameSize& size) {
   Stages stages(task);
   Json result = Json::object();
   for (const GameLearner& learner : learners) {
-    result[learner.stage] = stages.stage(learner.stage, [&] {
-      return learn_agent(stages, {.algorithm = learner.algorithm,
-                                  .options = {.environment = played_game(task, learner.game),
-                                              .levels = agents::Levels::range(0, size.levels),
-                                              .steps = size.steps,
-                                              .seed = task.seed,
-                                              .arguments = learner.arguments},
-                                  .looks = size.looks,
-                                  .episodes = size.episodes});
-    });
+    const AgentTraining training{.algorithm = learner.algorithm,
+                                 .options = {.environment = played_game(task, learner.game),
+                                             .levels = agents::Levels::range(0, size.levels),
+                                             .steps = size.steps,
+                                             .seed = task.seed,
+                                             .arguments = learner.arguments},
+                                 .looks = size.looks,
+                                 .episodes = size.episodes};
+    const std::string random = learner.game + "-random";
+    if (!result.contains(random)) {
+      result[random] = stages.stage(random, [&] { return random_returns(training); });
+    }
+    result[learner.stage] =
+        stages.stage(learner.stage, [&] { return learn_agent(stages, training); });
   }
   return result;
 }
@@ -53,6 +58,19 @@ inline std::vector<double> less(std::vector<double> one, const std::vector<doubl
 }
 inline std::vector<double> gap(const std::vector<Json>& results, const std::string& stage) {
   return less(earned(results, stage, "train"), earned(results, stage, "test"));
+}
+
+// What was learned of the training levels, over random actions.
+inline Finding learned(const GameLearner& learner, const std::vector<Json>& results,
+                       double at_the_least) {
+  return finding(learner.game + ": " + learner.words + " on training levels, over random actions",
+                 "> 0",
+                 less(earned(results, learner.stage, "train"),
+                      earned(results, learner.game + "-random", "train")),
+                 at_least(at_the_least));
+}
+inline std::vector<double> divergence(const std::vector<Json>& results, const std::string& stage) {
+  return numbers_at(results, JsonPath("/" + stage + "/numbers/disagreement"));
 }
 
 // Curves of some learners on seen (dashed) and unseen levels.

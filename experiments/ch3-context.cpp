@@ -26,7 +26,7 @@ Json run(Task& task) {
   }
   return learn_games(
       task, all,
-      task.quick() ? GameSize{20, 300'000, 3, 300} : GameSize{200, 25'000'000, 25, 1'000});
+      task.quick() ? GameSize{10, 200'000, 2, 300} : GameSize{200, 25'000'000, 25, 1'000});
 }
 
 Judgement judge(Scale scale, const std::vector<Json>& results) {
@@ -66,7 +66,7 @@ Experiment entry_ch3_context() {
           .source = "ch. 3, app. recurrent_context",
           .quick = {.seeds = {1},
                     .expected_seconds = 15,
-                    .words = "20 levels of the symbolic maze, 300,000 steps"},
+                    .words = "10 levels of the symbolic maze, 200,000 steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 2'000'000,
                    .words = "200 levels of Procgen's games, 25 million steps"},

@@ -8,7 +8,7 @@ const std::vector<GameLearner> kLearners{{"ppo", "PPO", "maze", "ppo"},
                                          {"leep", "LEEP", "maze", "leep"}};
 
 GameSize size(const Task& task) {
-  return task.quick() ? GameSize{20, 800'000, 4, 300} : GameSize{50, 25'000'000, 25, 1'000};
+  return task.quick() ? GameSize{10, 600'000, 3, 400} : GameSize{50, 25'000'000, 25, 1'000};
 }
 
 Json run(Task& task) { return learn_games(task, kLearners, size(task)); }
@@ -65,7 +65,7 @@ Experiment entry_ch3_fifty_levels() {
           .source = "ch. 3, Experiments, fig. ablations (top)",
           .quick = {.seeds = {1},
                     .expected_seconds = 30,
-                    .words = "20 levels of the symbolic maze, 800,000 steps"},
+                    .words = "10 levels of the symbolic maze, 600,000 steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 500'000,
                    .words = "50 levels of Procgen's maze, 25 million steps"},

@@ -5,15 +5,24 @@
 namespace agora::reproduce {
 namespace {
 
+agents::EvaluationOptions evaluation_of(const AgentTraining& training,
+                                        const agents::Levels& levels) {
+  return {.environment = training.options.environment,
+          .environment_arguments = training.options.environment_arguments,
+          .levels = levels,
+          .episodes = training.episodes,
+          .seed = training.options.seed + 1};
+}
+
 agents::Evaluation played(const agents::SavedPolicy& policy, const AgentTraining& training,
                           const agents::Levels& levels) {
-  const agents::EvaluationOptions how{
-      .environment = training.options.environment,
-      .environment_arguments = training.options.environment_arguments,
-      .levels = levels,
-      .episodes = training.episodes,
-      .seed = training.options.seed + 1};
+  const agents::EvaluationOptions how = evaluation_of(training, levels);
   return agents::evaluate(*agents::make_policy(policy, how.environments), how);
+}
+
+agents::Levels unseen_by(const AgentTraining& training) {
+  const int64_t seen = training.options.levels.size();
+  return agents::Levels::range(seen, agents::Levels::kAll - seen);
 }
 
 }  // namespace
@@ -21,7 +30,7 @@ agents::Evaluation played(const agents::SavedPolicy& policy, const AgentTraining
 Json learn_agent(Stages& stages, const AgentTraining& training) {
   const auto learner = agents::algorithm_named(training.algorithm).make(training.options);
   const agents::Levels& seen = training.options.levels;
-  const auto unseen = agents::Levels::range(seen.size(), agents::Levels::kAll - seen.size());
+  const agents::Levels unseen = unseen_by(training);
   const auto look = [&](int64_t) {
     const agents::SavedPolicy policy = learner->policy();
     const agents::Evaluation train = played(policy, training, seen);
@@ -36,6 +45,18 @@ Json learn_agent(Stages& stages, const AgentTraining& training) {
   Json last = all[all.size() - 1];
   last["seen"] = std::move(all);
   return last;
+}
+
+Json random_returns(const AgentTraining& training) {
+  const agents::AgentOptions& options = training.options;
+  const auto world = agents::make_environment(
+      options.environment,
+      {.levels = options.levels, .count = 1, .arguments = options.environment_arguments});
+  const auto policy = agents::random_policy(world->space());
+  const auto mean = [&](const agents::Levels& played_on) {
+    return agents::evaluate(*policy, evaluation_of(training, played_on)).mean;
+  };
+  return {{"train", mean(options.levels)}, {"test", mean(unseen_by(training))}};
 }
 
 }  // namespace agora::reproduce

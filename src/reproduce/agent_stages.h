@@ -20,4 +20,7 @@ struct AgentTraining {
 // stage.
 Json learn_agent(Stages& stages, const AgentTraining& training);
 
+// What random actions earn on the training's levels and on all others: {"train", "test"}.
+Json random_returns(const AgentTraining& training);
+
 }  // namespace agora::reproduce
