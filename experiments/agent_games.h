@@ -47,7 +47,7 @@ inline Json learn_games(Task& task, const std::vector<GameLearner>& learners,
   return result;
 }
 
-// Of every seed: what was earned on levels of one kind ("train", "test"), and the gap between them.
+// Of every seed: what was earned on levels of one kind ("train", "test").
 inline std::vector<double> earned(const std::vector<Json>& results, const std::string& stage,
                                   const std::string& levels) {
   return numbers_at(results, JsonPath("/" + stage) / levels);
@@ -56,8 +56,13 @@ inline std::vector<double> less(std::vector<double> one, const std::vector<doubl
   for (size_t k = 0; k < one.size(); ++k) one[k] -= other[k];
   return one;
 }
-inline std::vector<double> gap(const std::vector<Json>& results, const std::string& stage) {
-  return less(earned(results, stage, "train"), earned(results, stage, "test"));
+// How much more was learned of training levels than of unseen ones: the gap between them, less that
+// of random actions, since few levels may be easier or harder than all.
+inline std::vector<double> gap(const std::vector<Json>& results, const std::string& game,
+                               const std::string& stage) {
+  const std::string random = game + "-random";
+  return less(less(earned(results, stage, "train"), earned(results, random, "train")),
+              less(earned(results, stage, "test"), earned(results, random, "test")));
 }
 
 // What was learned of the training levels, over random actions.

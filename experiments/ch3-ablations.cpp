@@ -36,9 +36,6 @@ Judgement judge(Scale scale, const std::vector<Json>& results) {
                                  ? finding(what, "", ours, between(1e-5, 0.006))
                                  : not_judged(what, "", ours, "no value is printed"));
   }
-  for (const GameLearner& learner : kLearners) {
-    found.findings.push_back(learned(learner, results, scale == Scale::kQuick ? 0.3 : 0.5));
-  }
   found.charts.emplace_back(returns_chart("Maze, parts of LEEP left out", results, kLearners));
   found.remark = kEmbedded;
   return found;

@@ -37,6 +37,23 @@ std::vector<double> numbers(const std::vector<StoredTensor>& tensors, const std:
   return file.at(name).values<double>();
 }
 
+class FunctionActor : public Actor {
+ public:
+  using Function = std::function<void(std::span<const std::byte>, int64_t, std::span<float> logits,
+                                      std::span<float> values)>;
+  explicit FunctionActor(Function function) : function_(std::move(function)) {}
+  void act(std::span<const std::byte> seen, int64_t rows, std::span<float> logits,
+           std::span<float> values) override {
+    function_(seen, rows, logits, values);
+  }
+  void value(std::span<const std::byte> seen, int64_t rows, std::span<float> values) override {
+    function_(seen, rows, {}, values);
+  }
+
+ private:
+  Function function_;
+};
+
 // The definition, with sums over what followed: the first moments of Adam after one step are a
 // tenth of the gradient.
 TEST(Reinforce, FollowsThePolicyGradient) {
@@ -65,16 +82,17 @@ TEST(Reinforce, FollowsThePolicyGradient) {
     return states;
   };
   Player player(std::move(environment), 12, kDiscount, options.seed, false);
-  const Rollout& rollout = player.play([&](std::span<const std::byte> seen, int64_t rows,
-                                           std::span<float> logits, std::span<float> values) {
+  FunctionActor player_of([&](std::span<const std::byte> seen, int64_t rows,
+                              std::span<float> logits, std::span<float> values) {
     for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
       const size_t s = state_in(seen, row);
-      for (size_t a = 0; a < actions; ++a) {
+      for (size_t a = 0; a < logits.size() / static_cast<size_t>(rows); ++a) {
         logits[row * actions + a] = static_cast<float>(actor[s * actions + a] + actor_bias[a]);
       }
       values[row] = static_cast<float>(critic[s] + critic_bias[0]);
     }
   });
+  const Rollout& rollout = player.play(player_of);
   const auto samples = static_cast<size_t>(rollout.samples()), count = size_t{4};
   std::vector<double> actor_gradient(actor.size()), critic_gradient(critic.size());
   int cut = 0, ended = 0;
