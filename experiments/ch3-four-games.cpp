@@ -33,7 +33,7 @@ Json run(Task& task) {
   }
   return learn_games(
       task, all,
-      task.quick() ? GameSize{10, 330'000, 2, 1'000} : GameSize{200, 25'000'000, 25, 1'000});
+      task.quick() ? GameSize{10, 490'000, 2, 500} : GameSize{200, 25'000'000, 25, 1'000});
 }
 
 Judgement judge(Scale scale, const std::vector<Json>& results) {
@@ -76,7 +76,7 @@ Experiment entry_ch3_four_games() {
           .source = "ch. 3, Experiments, and Main Experimental Results",
           .quick = {.seeds = {1},
                     .expected_seconds = 30,
-                    .words = "10 levels of the symbolic maze and heist, 330,000 steps"},
+                    .words = "10 levels of the symbolic maze and heist, 490,000 steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 2'000'000,
                    .words = "200 levels of Procgen's games, 25 million steps"},
