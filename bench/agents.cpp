@@ -6,6 +6,7 @@
 
 #include "agents/environment.h"
 #include "agents/procgen/games.h"
+#include "agents/procgen/state.h"
 #include "base/rng.h"
 #include "bench/works.h"
 
@@ -15,6 +16,7 @@ namespace {
 using namespace agora::agents;
 
 constexpr int64_t kCount = 64, kSteps = 2048, kSlowSteps = 256;
+constexpr uint64_t kSeed = 1;
 
 std::shared_ptr<const std::vector<int32_t>> random_actions(int32_t actions, int64_t steps) {
   auto all = std::make_shared<std::vector<int32_t>>(kCount * steps);
@@ -28,7 +30,7 @@ std::shared_ptr<const std::vector<int32_t>> random_actions(int32_t actions, int6
 // Steps of all environments per second; the return of an episode is the answer.
 Work environment_work(const std::string& name, const Arguments& arguments, int64_t steps) {
   const std::shared_ptr<Environment> environment = make_environment(
-      name, {.levels = Levels::all(), .count = kCount, .seed = 1, .arguments = arguments});
+      name, {.levels = Levels::all(), .count = kCount, .seed = kSeed, .arguments = arguments});
   const auto actions = random_actions(environment->space().actions, steps);
   const auto run = [=]() -> Answer {
     double reward = 0, episodes = 0;
@@ -44,13 +46,21 @@ Work environment_work(const std::string& name, const Arguments& arguments, int64
   return {.run = run, .flops = 0, .amount = static_cast<double>(kCount * steps)};
 }
 
-// The same games as Procgen's library steps them by itself, with as many threads.
+// The same games, level by level, as Procgen's library steps them by itself, with as many threads.
 Work library_work(const std::string& game) {
   using procgen::Games, procgen::kObservation;
   const auto seen = std::make_shared<std::vector<std::byte>>(kCount * kObservation);
   const int threads = default_pool().threads();
   const procgen::Settings settings{.game = game, .seed = 1, .threads = threads > 1 ? threads : 0};
   const auto games = std::make_shared<Games>(settings, *seen);
+  std::string state;
+  for (int i = 0; i < kCount; ++i) {
+    games->get_state(state, i);
+    procgen::plan_levels(state, 0,
+                         [&](int64_t episode) { return Levels::all().draw(kSeed, i, episode); });
+    games->set_state(state, i);
+  }
+  games->step(std::vector<int32_t>(kCount, procgen::kBeginAnew));
   const auto actions = random_actions(procgen::kActions, kSlowSteps);
   const auto run = [=]() -> Answer {
     double reward = 0, episodes = 0;

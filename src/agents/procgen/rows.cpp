@@ -58,6 +58,7 @@ int64_t Rows::level_of(size_t i, int64_t episode) const {
 
 void Rows::plan(size_t i, std::string& state, int64_t next) {
   plan_levels(state, next, [&](int64_t episode) { return level_of(i, episode); });
+  lift_limit(state);
   games_[i]->set_state(state);
 }
 
@@ -87,8 +88,6 @@ void Rows::step(std::span<const int32_t> actions) {
 void Rows::step_one(size_t i, int32_t action) {
   DCHECK(action >= 0 && action < kActions, "action {}", action);
   Games& game = *games_[i];
-  std::array<std::byte, kObservation> before;
-  std::memcpy(before.data(), view(i).data(), kObservation);
   game.step({&action, 1});
   rewards_[i] = game.reward();
   ends_[i] = End::kNone;
@@ -96,7 +95,7 @@ void Rows::step_one(size_t i, int32_t action) {
   std::byte* const last = last_observations_.data() + i * kObservation;
   if (game.ended()) {
     ends_[i] = End::kTerminated;
-    std::memcpy(last, before.data(), kObservation);
+    std::memset(last, 0, kObservation);
   } else if (steps_[i] >= limit_) {
     ends_[i] = End::kCutOff;
     std::memcpy(last, view(i).data(), kObservation);

@@ -21,8 +21,8 @@ class Rows final : public Environment {
   std::span<const float> rewards() const override { return rewards_; }
   std::span<const End> ends() const override { return ends_; }
   std::span<const int64_t> ended_levels() const override { return ended_levels_; }
-  // The true last sight of an episode that was cut off. One that came to its end is followed by the
-  // next before the library shows anything: there it is what was seen before the last action.
+  // Of an episode that was cut off. One that came to its end is followed by the next before the
+  // library draws what it came to: that stays black.
   std::span<const std::byte> last_observations() const override { return last_observations_; }
   std::span<const int64_t> levels() const override { return levels_; }
   std::vector<StoredTensor> save(const std::string& prefix) const override;

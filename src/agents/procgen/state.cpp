@@ -61,6 +61,12 @@ uint32_t word_for(uint32_t drawn) {
   return word;
 }
 
+StateHead head_of(const std::string& state) {
+  const std::optional<StateHead> head = StateHead::of(state);
+  CHECK(head.has_value(), "a state of {} bytes", state.size());
+  return *head;
+}
+
 }  // namespace
 
 std::optional<StateHead> StateHead::of(const std::string& state) {
@@ -92,12 +98,10 @@ std::optional<StateHead> StateHead::of(const std::string& state) {
 
 void plan_levels(std::string& state, int64_t next,
                  const std::function<int64_t(int64_t episode)>& level_of) {
-  const std::optional<StateHead> head = StateHead::of(state);
-  CHECK(head.has_value(), "a state of {} bytes", state.size());
+  const StateHead head = head_of(state);
   // A level is what is drawn modulo the difference of the bounds: 2^31, as unsigned words have it.
-  put(state, head->bounds_at, 0);
-  put(state, head->bounds_at + 4, std::numeric_limits<int32_t>::min());
-  put(state, head->limit_at, std::numeric_limits<int32_t>::max());
+  put(state, head.bounds_at, 0);
+  put(state, head.bounds_at + 4, std::numeric_limits<int32_t>::min());
   const int64_t position = next % kPlanned, first = next - position;
   std::string generator;
   for (int64_t k = 0; k < kPlanned; ++k) {
@@ -107,7 +111,11 @@ void plan_levels(std::string& state, int64_t next,
   generator += fmt::format("{}", position);
   std::string length(4, '\0');
   put(length, 0, static_cast<int32_t>(generator.size()));
-  state.replace(head->generator_at, head->generator_size, length + generator);
+  state.replace(head.generator_at, head.generator_size, length + generator);
+}
+
+void lift_limit(std::string& state) {
+  put(state, head_of(state).limit_at, std::numeric_limits<int32_t>::max());
 }
 
 }  // namespace agora::agents::procgen

@@ -25,8 +25,10 @@ struct StateHead {
 inline constexpr int64_t kPlanned = 624;
 
 // Changes a state so that the next episodes, beginning with number `next`, are of the levels
-// level_of(next) to the last of the table, and that the library never cuts an episode off.
+// level_of(next) to the last of the table.
 void plan_levels(std::string& state, int64_t next,
                  const std::function<int64_t(int64_t episode)>& level_of);
+// Changes a state so that the library never cuts an episode off.
+void lift_limit(std::string& state);
 
 }  // namespace agora::agents::procgen
