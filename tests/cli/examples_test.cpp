@@ -36,6 +36,8 @@ const std::map<std::string, std::vector<Expected>> kExpected{
     {"agent list", {{"\n +leep +linked ensembles"}, {"\n +maze +"}}},
     {"agent play", {{"level [0-9]+ +return +(10|0) "}, {"^\x89PNG", "maze.png"}}},
     {"agent train", {{"unseen +[0-9.]+ "}, {"\n1,[^\n]*\n", "runs/maze/metrics.csv"}}},
+    // .3 + 2 (.2), and (√.5 + √.3 + √.2)² - 1
+    {"agent epistemic", {{"with memory +-0\\.700000"}, {"without memory +-1\\.89695"}}},
     {"auction audit", {{"revenue +0\\.6[5-8]"}, {"regret, strong +mean 0 "}}},  // 2/3
     {"auction eval", {{"\"mean\":1\\.6[4-9]"}}},                                // 2 (1/2 + 1/3)
     {"auction exact", {{"revenue +0\\.83[0-6]"}}},                              // 5/6
