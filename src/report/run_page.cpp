@@ -180,6 +180,25 @@ Table final_numbers(const std::vector<Run>& runs) {
   return table;
 }
 
+// What a run has drawn, films among them.
+ChartBlock pictures_of(const fs::path& folder) {
+  constexpr uintmax_t kLargest = uintmax_t{8} << 20;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".png" && entry.is_regular_file() &&
+        entry.file_size() <= kLargest) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  ChartBlock block;
+  for (const fs::path& file : files) {
+    block.charts.emplace_back(Image{
+        .title = file.stem().string(), .png = read_file(file), .width = 320, .pixelated = true});
+  }
+  return block;
+}
+
 }  // namespace
 
 Page page_of_run(const fs::path& folder) {
@@ -201,6 +220,9 @@ Page page_of_run(const fs::path& folder) {
   ChartBlock charts = charts_of(seeds.empty() ? std::vector<Run>{run} : seeds);
   if (!charts.charts.empty()) {
     page.sections.push_back({.heading = "Curves", .blocks = {std::move(charts)}});
+  }
+  if (ChartBlock pictures = pictures_of(folder); !pictures.charts.empty()) {
+    page.sections.push_back({.heading = "Pictures", .blocks = {std::move(pictures)}});
   }
   page.sections.push_back(
       {.heading = "Options",

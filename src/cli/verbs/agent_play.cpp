@@ -4,13 +4,12 @@
 #include <chrono>
 #include <thread>
 
-#include "agents/evaluation/watch.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/signals.h"
+#include "cli/agent_film.h"
 #include "cli/agent_options.h"
-#include "report/png.h"
 
 namespace agora::cli {
 namespace {
@@ -41,34 +40,37 @@ std::string drawn(const agents::Environment::Picture& picture) {
   return out;
 }
 
+std::vector<agents::Episode> show(agents::Policy& policy, const Settings& settings) {
+  const auto pause = std::chrono::milliseconds(1000 / settings.rate);
+  bool first = true;
+  return agents::watch(
+      policy, settings.policy->how,
+      [&](const agents::Environment::Picture& picture, const agents::Episode& now) {
+        const std::string text = drawn(picture);
+        const auto lines = std::count(text.begin(), text.end(), '\n') + 1;
+        if (!std::exchange(first, false)) fmt::print("\x1b[{}A", lines);
+        fmt::print("{}level {}  step {}  return {:g}\x1b[K\n", text, now.level, now.steps,
+                   now.earned);
+        std::fflush(stdout);
+        std::this_thread::sleep_for(pause);
+      });
+}
+
 void run(const Settings& settings, const Common& common) {
   PolicyOptions& options = *settings.policy;
   const auto actor = options.load(1);
   options.how.seed = common.seed;
-  const bool shows = isatty(STDOUT_FILENO) == 1 && settings.out.empty() && !common.json;
-  const auto pause = std::chrono::milliseconds(1000 / settings.rate);
-  std::vector<report::Raster> frames;
-  bool first = true;
-  const auto show = [&](const agents::Environment::Picture& picture, const agents::Episode& now) {
-    if (!settings.out.empty() && frames.size() < kMostFrames) {
-      report::Raster& frame = frames.emplace_back();
-      frame.width = picture.width;
-      frame.height = picture.height;
-      frame.pixels = picture.rgb;
-    }
-    if (!shows) return;
-    const std::string text = drawn(picture);
-    const auto lines = std::count(text.begin(), text.end(), '\n') + 1;
-    if (!std::exchange(first, false)) fmt::print("\x1b[{}A", lines);
-    fmt::print("{}level {}  step {}  return {:g}\x1b[K\n", text, now.level, now.steps, now.earned);
-    std::fflush(stdout);
-    std::this_thread::sleep_for(pause);
-  };
-  const auto episodes = agents::watch(*actor, options.how, show);
+  std::vector<agents::Episode> episodes;
   if (!settings.out.empty()) {
-    write_atomically(settings.out,
-                     report::encode_apng(frames, static_cast<int>(1000 / settings.rate)));
+    const Film made = film(*actor, options.how, settings.rate, kMostFrames);
+    episodes = made.episodes;
+    write_atomically(settings.out, made.png);
     note_saved(fmt::format("wrote {}", settings.out));
+    if (!made.whole) tell("{} holds the first {} pictures\n", settings.out, kMostFrames);
+  } else if (isatty(STDOUT_FILENO) == 1 && !common.json) {
+    episodes = show(*actor, settings);
+  } else {
+    episodes = agents::watch(*actor, options.how, [](const auto&, const auto&) {});
   }
   if (common.json) {
     Json all = Json::array();
@@ -85,9 +87,6 @@ void run(const Settings& settings, const Common& common) {
   for (const agents::Episode& each : episodes) {
     fmt::print("level {:<10} return {:<8.4g} {} steps{}\n", each.level, each.earned, each.steps,
                each.cut_off ? ", cut off" : "");
-  }
-  if (frames.size() == kMostFrames) {
-    tell("{} holds the first {} pictures\n", settings.out, kMostFrames);
   }
 }
 

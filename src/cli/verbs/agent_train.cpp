@@ -5,9 +5,11 @@
 
 #include "agents/algorithm.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/run_folder.h"
 #include "base/signals.h"
+#include "cli/agent_film.h"
 #include "cli/agent_options.h"
 #include "cli/train_seeds.h"
 #include "report/run_metrics.h"
@@ -17,7 +19,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kReports = 200;  // rows of metrics.csv
+constexpr int64_t kReports = 200;                      // rows of metrics.csv
+constexpr int64_t kFilmed = 3, kPicturesASecond = 15;  // episodes of a film
+constexpr size_t kMostPictures = 450;
 
 const SeedsOf kSeeds{.verb = {"agent", "train"},
                      .heading = {"algorithm", "env"},
@@ -42,6 +46,22 @@ agents::Evaluation evaluate(const agents::SavedPolicy& policy, const Settings& s
                                       .seed = seed};
   const auto actor = agents::make_policy(policy, how.environments);
   return agents::evaluate(*actor, how);
+}
+
+// Films of the policy on levels that it has seen and has not, for the run's report.
+void film_both(const agents::SavedPolicy& policy, const Settings& settings,
+               const agents::Levels& unseen, const RunFolder& folder, uint64_t seed) {
+  for (const bool seen : {true, false}) {
+    const agents::EvaluationOptions how{
+        .environment = settings.agent.environment,
+        .environment_arguments = settings.agent.environment_arguments,
+        .levels = seen ? settings.agent.levels : unseen,
+        .episodes = kFilmed,
+        .seed = seed};
+    const Film made = film(*agents::make_policy(policy, 1), how, kPicturesASecond, kMostPictures);
+    write_atomically(folder.path() / (seen ? "training-levels.png" : "unseen-levels.png"),
+                     made.png);
+  }
 }
 
 // Training levels are those that were learned on; all others are unseen.
@@ -114,6 +134,7 @@ void run(Settings settings, const Common& common) {
               {"steps_per_second", static_cast<double>(steps - first) / std::max(seconds, 1e-9)},
               {"seconds", seconds},
               {"file", file}};
+  if (folder) film_both(policy, settings, unseen(settings), *folder, common.seed);
   if (folder && !folder->finished()) folder->finish(result);
   if (common.json) return print_json(result);
   fmt::print("{} in {} after {} steps on {} levels\n", algorithm.name, settings.agent.environment,
