@@ -134,18 +134,18 @@ TEST(Classifier, LearnsLabelsAndGoesOnWithTheSameBits) {
   images.emplace("train", 20);
   const LabelledLevels levels = labelled_levels("classify", images, Levels::range(0, 20));
   const ClassifierOptions options{.network = {.kind = "mlp", .width = 32},
-                                  .updates = 400,
+                                  .updates = 800,
                                   .batch = 16,
                                   .rate = 1e-2,
                                   .seed = 2};
   Classifier whole(levels, options), before(levels, options), after(levels, options);
   EXPECT_LT(mean_return(Guessing::kSame, logits_of(whole.policy(), levels), levels), -8);
-  whole.advance(400);
+  whole.advance(800);
   before.advance(100);
   Checkpoint saved;
   saved.tensors.tensors = before.tensors();
   after.restore(saved);
-  after.advance(300);
+  after.advance(700);
   EXPECT_EQ(bytes_of(after), bytes_of(whole));
   EXPECT_EQ(mean_return(Guessing::kSame, logits_of(whole.policy(), levels), levels), 0);
   // Probabilities are as the loss says: the mean of -log p of the right labels.

@@ -32,7 +32,7 @@ program() {
 }
 # says PATTERN: the program printed such a line.
 says() { grep -Eq "$1" "$scratch/readme.out" || { echo "no line $1 in"; cat "$scratch/readme.out"; exit 1; }; }
-[[ $(grep -c '^```cpp$' "$source/README.md") == 2 ]]
+[[ $(grep -c '^```cpp$' "$source/README.md") == 3 ]]
 program 1
 # 55 steps; 5/6 in expectation (10,000 profiles: .0036); .7, the second bid, and .5, the reserve.
 says '^value -55\.'
@@ -42,6 +42,9 @@ says '^100 of 200$'
 says '^200 of 200$'
 says '^revenue [01]\.[0-9]*$'
 [[ -s $scratch/readme/training.safetensors ]]
+program 3
+says '^return [0-9.]+ on training levels, [0-9.]+ on unseen ones \[[0-9.]+, [0-9.]+\]$'
+[[ -s $scratch/readme/agent.safetensors ]]
 echo "the README's programs work"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
