@@ -1,4 +1,5 @@
 // The rules of the house: the direction of includes, the length of files, and what no file holds.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -196,7 +197,8 @@ TEST_F(House, NothingIsLeftForLater) {
 }
 
 struct Hunk {
-  std::string file, before, after;  // whole lines
+  std::string file, counts;   // "-12,5 +12,6", which git holds it to
+  std::string before, after;  // whole lines
 };
 
 std::vector<Hunk> hunks_of(const std::string& patch) {
@@ -205,7 +207,7 @@ std::vector<Hunk> hunks_of(const std::string& patch) {
   std::istringstream lines(patch);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("--- a/")) file = line.substr(6);
-    if (line.starts_with("@@ ")) hunks.push_back({file, "\n", "\n"});
+    if (line.starts_with("@@ ")) hunks.push_back({file, line, "\n", "\n"});
     if (hunks.empty() || line.starts_with("@@ ")) continue;
     if (line[0] != '+') hunks.back().before += line.substr(1) + "\n";
     if (line[0] != '-') hunks.back().after += line.substr(1) + "\n";
@@ -243,6 +245,13 @@ TEST(Mutants, StillApply) {
     EXPECT_FALSE(hunks.empty()) << path;
     for (const Hunk& hunk : hunks) {
       EXPECT_NE(hunk.before, hunk.after) << path;
+      const auto lines = [](const std::string& text) {
+        return std::count(text.begin(), text.end(), '\n') - 1;
+      };
+      const std::string counts =
+          fmt::format(",{} \\+[0-9]+,{} @@", lines(hunk.before), lines(hunk.after));
+      EXPECT_TRUE(std::regex_search(hunk.counts, std::regex(counts)))
+          << path << ": git would not apply " << hunk.counts;
       const std::string source = "\n" + read_file(root / hunk.file);
       const size_t at = source.find(hunk.before);
       EXPECT_NE(at, std::string::npos)
