@@ -29,7 +29,7 @@ std::vector<GameLearner> learners() {
 Json run(Task& task) {
   return learn_games(
       task, learners(),
-      task.quick() ? GameSize{10, 100'000, 1, 200} : GameSize{200, 25'000'000, 25, 1'000});
+      task.quick() ? GameSize{10, 100'000, 2, 200} : GameSize{200, 25'000'000, 25, 1'000});
 }
 
 Judgement judge(Scale scale, const std::vector<Json>& results) {

@@ -43,7 +43,7 @@ Json run(Task& task) {
   }
   return learn_games(
       task, all,
-      task.quick() ? GameSize{10, 100'000, 1, 200} : GameSize{200, 25'000'000, 25, 1'000});
+      task.quick() ? GameSize{10, 100'000, 2, 200} : GameSize{200, 25'000'000, 25, 1'000});
 }
 
 Judgement judge(Scale scale, const std::vector<Json>& results) {
