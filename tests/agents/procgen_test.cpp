@@ -186,6 +186,14 @@ TEST_F(Procgen, GoesOnAfterASaveInEveryGame) {
           std::equal(row->rewards().begin(), row->rewards().end(), other->rewards().begin()));
       ASSERT_TRUE(std::equal(row->levels().begin(), row->levels().end(), other->levels().begin()));
     }
+    const auto bytes = [](const Environment& environment) {
+      std::vector<std::string> all;
+      for (const StoredTensor& tensor : environment.save("")) {
+        all.emplace_back(tensor.bytes.begin(), tensor.bytes.end());
+      }
+      return all;
+    };
+    EXPECT_TRUE(bytes(*row) == bytes(*other)) << game;
   }
 }
 

@@ -105,7 +105,7 @@ void plan_levels(std::string& state, int64_t next,
   const int64_t position = next % kPlanned, first = next - position;
   std::string generator;
   for (int64_t k = 0; k < kPlanned; ++k) {
-    const auto drawn = static_cast<uint32_t>(k < position ? 0 : level_of(first + k));
+    const auto drawn = static_cast<uint32_t>(level_of(first + k));
     fmt::format_to(std::back_inserter(generator), "{} ", word_for(drawn));
   }
   generator += fmt::format("{}", position);

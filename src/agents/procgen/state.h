@@ -25,7 +25,8 @@ struct StateHead {
 inline constexpr int64_t kPlanned = 624;
 
 // Changes a state so that the next episodes, beginning with number `next`, are of the levels
-// level_of(next) to the last of the table.
+// level_of(next) to the last of the table. What was drawn before stands there too, so that the same
+// episode always has the same bytes.
 void plan_levels(std::string& state, int64_t next,
                  const std::function<int64_t(int64_t episode)>& level_of);
 // Changes a state so that the library never cuts an episode off.
