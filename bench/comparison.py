@@ -85,9 +85,10 @@ class Server:
         self.process.wait()
 
 
-def alternate(servers, work, rounds, seconds):
+def alternate(servers, work, rounds, seconds, measure="ms"):
     """Milliseconds of every repetition by server; the servers take turns, round by round.
 
+    By the clock, or with "cpu_ms" of the processor, which other work on the machine changes less.
     Each turn lasts about `seconds`, so that fast works are repeated more often.
     """
     first = {s.name: s.ask(work, 1) for s in servers}
@@ -96,7 +97,7 @@ def alternate(servers, work, rounds, seconds):
     times = {s.name: [] for s in servers}
     for _ in range(rounds):
         for server in servers:
-            times[server.name] += server.ask(work, reps[server.name])["ms"]
+            times[server.name] += server.ask(work, reps[server.name])[measure]
     return times, first
 
 

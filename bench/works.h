@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -75,12 +76,18 @@ inline Work make_work(const Works& works, const std::string& name) {
   throw user_error("unknown work '{}'{}", name, suggestion(name, names));
 }
 
-inline std::vector<double> time_work(const Work& work, int64_t repetitions) {
-  std::vector<double> times;
+struct Times {
+  std::vector<double> ms, cpu_ms;  // of the clock, and of all threads together
+};
+
+inline Times time_work(const Work& work, int64_t repetitions) {
+  Times times;
   for (int64_t k = 0; k < repetitions; ++k) {
     const double start = now_ms();
+    const std::clock_t cpu_start = std::clock();
     work.run();
-    times.push_back(now_ms() - start);
+    times.cpu_ms.push_back(1e3 * static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC);
+    times.ms.push_back(now_ms() - start);
   }
   return times;
 }
@@ -115,9 +122,12 @@ inline void serve(const Works& works) {
       }
     }
     const auto& [work, answers] = known->second;
+    const Times times = time_work(work, repetitions);
     fmt::print(
-        "{{\"work\": \"{}\", \"ms\": [{}], \"flops\": {}, \"amount\": {}, \"answers\": [{}]}}\n",
-        name, fmt::join(time_work(work, repetitions), ", "), work.flops, work.amount, answers);
+        "{{\"work\": \"{}\", \"ms\": [{}], \"cpu_ms\": [{}], \"flops\": {}, \"amount\": {}, "
+        "\"answers\": [{}]}}\n",
+        name, fmt::join(times.ms, ", "), fmt::join(times.cpu_ms, ", "), work.flops, work.amount,
+        answers);
     std::fflush(stdout);
   }
 }
@@ -131,8 +141,9 @@ inline void print_all(const Works& works, std::vector<std::string> names) {
   fmt::print("{} threads, matmul peak {:.1f} GFLOP/s\n", default_pool().threads(), peak);
   for (const std::string& name : names) {
     const Work work = make_work(works, name);
-    const double first = time_work(work, 1)[0];
-    std::vector<double> times = time_work(work, std::clamp<int64_t>(int64_t(1000 / first), 3, 300));
+    const double first = time_work(work, 1).ms[0];
+    std::vector<double> times =
+        time_work(work, std::clamp<int64_t>(int64_t(1000 / first), 3, 300)).ms;
     std::sort(times.begin(), times.end());
     const double ms = times[times.size() / 2];
     fmt::print("{:24} {:9.3f} ms", name, ms);

@@ -1,7 +1,7 @@
 """serve.py FRAMEWORK --threads N [--inputs FOLDER]: times works of a peer on request.
 
 Each line `WORK REPS` on standard input is answered by one line of JSON: {"work", "ms": [...],
-"answers": [...]}. The first request for a work builds it, with inputs from FOLDER/WORK.safetensors,
+"cpu_ms": [...], "answers": [...]}. The first request for a work builds it, with inputs from FOLDER/WORK.safetensors,
 and runs it twice before timing; the answers are what these two runs found, if anything.
 """
 import argparse
@@ -35,7 +35,8 @@ def main():
 
     def build(work):
         if arguments.inputs:
-            module = importlib.import_module(f"{arguments.framework}_auction_works")
+            family = "ppo" if work.startswith("ppo") else "auction_works"
+            module = importlib.import_module(f"{arguments.framework}_{family}")
             return module.make(work, os.path.join(arguments.inputs, f"{work}.safetensors"))
         family = "impala" if work.startswith("impala") else "auctions"
         return importlib.import_module(f"{arguments.framework}_{family}").make(work)
@@ -48,12 +49,14 @@ def main():
             answers = [run() for _ in range(2)]
             made[work] = run, [{k: float(v) for k, v in (a or {}).items()} for a in answers]
         run, answers = made[work]
-        times = []
+        times, cpu_times = [], []
         for _ in range(int(reps)):
-            start = time.perf_counter()
+            start, cpu_start = time.perf_counter(), time.process_time()
             run()
+            cpu_times.append(1e3 * (time.process_time() - cpu_start))
             times.append(1e3 * (time.perf_counter() - start))
-        print(json.dumps({"work": work, "ms": times, "answers": answers}), flush=True)
+        print(json.dumps({"work": work, "ms": times, "cpu_ms": cpu_times, "answers": answers}),
+              flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include "agents/streams.h"
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "compute/gradients.h"
 #include "nn/categorical.h"
 #include "nn/optimisers.h"
@@ -20,6 +21,7 @@ using compute::Tensor;
 
 constexpr double kLeastDeviation = 1e-8;
 constexpr double kLeastProbability = 1e-30;
+constexpr int64_t kGathered = 256;  // samples of a minibatch that one thread puts together at once
 
 }  // namespace
 
@@ -89,22 +91,37 @@ struct PpoMember::Recorded {
     loss = loss.named("loss");
     const compute::Tensors parameters = graph.parameters();
     const nn::Adam adam{.rate = nn::constant_rate(options.rate), .epsilon = options.adam_epsilon};
-    const compute::Tensors gradients = compute::gradients(loss, parameters);
+    gradients = compute::gradients(loss, parameters);
     updates = adam("adam", parameters, nn::clip_by_global_norm(gradients, options.max_norm));
     for (const Tensor each : parameters) names.push_back(each.node().name);
   }
 
-  compute::Computation learning() const {
+  compute::Computation losses() const {
     compute::Computation task{
         .outputs = {{"loss", loss}, {"policy", policy}, {"value", value}, {"entropy", entropy}},
-        .updates = updates};
+        .updates = {}};
     if (disagreement.graph != nullptr) task.outputs.push_back({"penalty", disagreement});
+    return task;
+  }
+
+  compute::Computation learning() const {
+    compute::Computation task = losses();
+    task.updates = updates;
+    return task;
+  }
+
+  compute::Computation slopes() const {
+    compute::Computation task = losses();
+    for (size_t k = 0; k < names.size(); ++k) {
+      task.outputs.push_back({"gradient." + names[k], gradients[k]});
+    }
     return task;
   }
 
   Graph graph;
   Heads seen;
   Tensor policy, value, entropy, loss, disagreement;
+  compute::Tensors gradients;
   nn::Updates updates;
   std::vector<std::string> names;
 };
@@ -131,13 +148,7 @@ PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
       learn_(recorded_->graph, variables_, recorded_->learning(), {.rows = rows_}) {
   CHECK(samples % options.minibatches == 0, "{} samples in {} minibatches", samples,
         options.minibatches);
-  const auto rows = static_cast<size_t>(rows_);
-  observations_.resize(rows * space.observation.bytes());
-  actions_.resize(rows);
   order_.resize(static_cast<size_t>(samples));
-  for (auto* each : {&log_probs_, &values_, &advantages_, &returns_}) each->resize(rows);
-  if (linked_) others_.resize(rows * space.actions);
-  if (masked_) masks_.resize(rows * space.actions);
 }
 
 PpoMember::~PpoMember() = default;
@@ -176,21 +187,67 @@ void PpoMember::probabilities(const Rollout& rollout, std::span<float> out) {
       out);
 }
 
-PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
-                             int64_t member, int64_t iteration) {
+PpoMember::Spread PpoMember::spread_of(std::span<const float> advantages) {
+  const auto samples = static_cast<double>(advantages.size());
+  double sum = 0, square_sum = 0;
+  for (const float each : advantages) sum += each;
+  const double centre = sum / samples;
+  for (const float each : advantages) square_sum += (each - centre) * (each - centre);
+  return {centre, std::sqrt(square_sum / std::max<double>(1, samples - 1)) + kLeastDeviation};
+}
+
+PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
+                          std::span<const float> others, std::span<const int32_t> chosen,
+                          const Spread& advantages) {
   CHECK(linked_ == !others.empty(), "a member {} a penalty", linked_ ? "with" : "without");
   const auto bytes = static_cast<size_t>(space_.observation.bytes());
   const auto actions = static_cast<size_t>(space_.actions);
-  const auto samples = static_cast<size_t>(rollout.samples());
-  const size_t context = rollout.contexts.size() / samples;
-  contexts_.resize(static_cast<size_t>(rows_) * context);
-  double sum = 0, square_sum = 0;
-  for (const float each : rollout.advantages) sum += each;
-  const double centre = sum / static_cast<double>(samples);
-  for (const float each : rollout.advantages) square_sum += (each - centre) * (each - centre);
-  const double deviation =
-      std::sqrt(square_sum / std::max<double>(1, static_cast<double>(samples) - 1)) +
-      kLeastDeviation;
+  const size_t rows = chosen.size();
+  const size_t context = rollout.contexts.size() / static_cast<size_t>(rollout.samples());
+  observations_.resize(rows * bytes);
+  actions_.resize(rows);
+  for (auto* each : {&log_probs_, &values_, &advantages_, &returns_}) each->resize(rows);
+  if (linked_) others_.resize(rows * actions);
+  if (masked_) masks_.resize(rows * actions);
+  contexts_.resize(rows * context);
+  const auto gather = [&](size_t k) {
+    const auto from = static_cast<size_t>(chosen[k]);
+    std::memcpy(&observations_[k * bytes], &rollout.observations[from * bytes], bytes);
+    actions_[k] = rollout.actions[from];
+    log_probs_[k] = rollout.log_probs[from];
+    values_[k] = rollout.values[from];
+    advantages_[k] =
+        static_cast<float>((rollout.advantages[from] - advantages.centre) / advantages.deviation);
+    returns_[k] = rollout.returns[from];
+    if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
+    std::copy_n(rollout.contexts.begin() + static_cast<int64_t>(from * context), context,
+                contexts_.begin() + static_cast<int64_t>(k * context));
+    if (linked_) {
+      std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
+    }
+  };
+  const int64_t parts = (static_cast<int64_t>(rows) + kGathered - 1) / kGathered;
+  default_pool().run(parts, [&](int64_t part) {
+    const Range range = part_range(static_cast<int64_t>(rows), part, parts);
+    for (int64_t k = range.begin; k < range.end; ++k) gather(static_cast<size_t>(k));
+  });
+  set_observations(program, space_.observation, observations_);
+  if (masked_) program.set("mask", std::span<const uint8_t>(masks_));
+  program.set("action", std::span<const int32_t>(actions_));
+  program.set("log_prob", std::span<const float>(log_probs_));
+  program.set("old_value", std::span<const float>(values_));
+  program.set("advantage", std::span<const float>(advantages_));
+  program.set("return", std::span<const float>(returns_));
+  if (context > 0) program.set("context", std::span<const float>(contexts_));
+  if (linked_) program.set("others", std::span<const float>(others_));
+  program.run();
+  return {program.scalar("loss"), program.scalar("policy"), program.scalar("value"),
+          program.scalar("entropy"), linked_ ? program.scalar("penalty") : 0.0};
+}
+
+PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
+                             int64_t member, int64_t iteration) {
+  const Spread advantages = spread_of(rollout.advantages);
   PpoNumbers total;
   const double runs = static_cast<double>(options_.epochs * options_.minibatches);
   for (int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
@@ -199,39 +256,34 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
             static_cast<uint32_t>(member * options_.epochs + epoch));
     rng.shuffle(order_);
     for (int64_t batch = 0; batch < options_.minibatches; ++batch) {
-      for (size_t k = 0; k < static_cast<size_t>(rows_); ++k) {
-        const auto from = static_cast<size_t>(order_[static_cast<size_t>(batch * rows_) + k]);
-        std::memcpy(&observations_[k * bytes], &rollout.observations[from * bytes], bytes);
-        actions_[k] = rollout.actions[from];
-        log_probs_[k] = rollout.log_probs[from];
-        values_[k] = rollout.values[from];
-        advantages_[k] = static_cast<float>((rollout.advantages[from] - centre) / deviation);
-        returns_[k] = rollout.returns[from];
-        if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
-        std::copy_n(rollout.contexts.begin() + static_cast<int64_t>(from * context), context,
-                    contexts_.begin() + static_cast<int64_t>(k * context));
-        if (linked_) {
-          std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
-        }
-      }
-      set_observations(learn_, space_.observation, observations_);
-      if (masked_) learn_.set("mask", std::span<const uint8_t>(masks_));
-      learn_.set("action", std::span<const int32_t>(actions_));
-      learn_.set("log_prob", std::span<const float>(log_probs_));
-      learn_.set("old_value", std::span<const float>(values_));
-      learn_.set("advantage", std::span<const float>(advantages_));
-      learn_.set("return", std::span<const float>(returns_));
-      if (context > 0) learn_.set("context", std::span<const float>(contexts_));
-      if (linked_) learn_.set("others", std::span<const float>(others_));
-      learn_.run();
-      total.loss += learn_.scalar("loss") / runs;
-      total.policy += learn_.scalar("policy") / runs;
-      total.value += learn_.scalar("value") / runs;
-      total.entropy += learn_.scalar("entropy") / runs;
-      if (linked_) total.penalty += learn_.scalar("penalty") / runs;
+      const auto chosen = std::span<const int32_t>(order_).subspan(
+          static_cast<size_t>(batch * rows_), static_cast<size_t>(rows_));
+      const PpoNumbers one = run(learn_, rollout, others, chosen, advantages);
+      total.loss += one.loss / runs;
+      total.policy += one.policy / runs;
+      total.value += one.value / runs;
+      total.entropy += one.entropy / runs;
+      total.penalty += one.penalty / runs;
     }
   }
   return total;
+}
+
+PpoGradient PpoMember::gradient(const Rollout& rollout, std::span<const float> others) {
+  std::vector<int32_t> all(static_cast<size_t>(rollout.samples()));
+  std::iota(all.begin(), all.end(), 0);
+  compute::Program program(recorded_->graph, variables_, recorded_->slopes(),
+                           {.rows = rollout.samples()});
+  PpoGradient found{run(program, rollout, others, all, spread_of(rollout.advantages)), {}};
+  for (size_t k = 0; k < parameters_.size(); ++k) {
+    const std::string output = "gradient." + parameters_[k];
+    std::vector<float> values(static_cast<size_t>(program.count(output)));
+    program.read(output, std::span<float>(values));
+    const compute::Shape& shape = recorded_->gradients[k].shape();
+    found.tensors.push_back(StoredTensor::of<float>(parameters_[k], {shape.begin(), shape.end()},
+                                                    std::span<const float>(values)));
+  }
+  return found;
 }
 
 }  // namespace agora::agents

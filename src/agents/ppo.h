@@ -29,6 +29,12 @@ struct PpoNumbers {
   double loss = 0, policy = 0, value = 0, entropy = 0, penalty = 0;
 };
 
+// The loss of a whole rollout taken as one minibatch, and its slope.
+struct PpoGradient {
+  PpoNumbers numbers;
+  std::vector<StoredTensor> tensors;  // of each parameter, before the norm is bounded
+};
+
 // A penalty on the divergence of a member from another policy, through which no gradient flows.
 struct Pull {
   double penalty = 0;
@@ -71,13 +77,23 @@ class PpoMember : public Actor {
   PpoNumbers update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
                     int64_t member, int64_t iteration);
 
+  // What it would learn from, for those who look into a run; nothing changes.
+  PpoGradient gradient(const Rollout& rollout, std::span<const float> others);
+
   compute::Variables& variables() { return variables_; }
   const std::vector<std::string>& parameter_names() const { return parameters_; }
 
  private:
   struct Recorded;
+  struct Spread {
+    double centre, deviation;
+  };
+  static Spread spread_of(std::span<const float> advantages);
   PpoMember(std::unique_ptr<Recorded> recorded, const Space& space, const PpoOptions& options,
             bool masked, int64_t acting, int64_t samples);
+  // Runs a program on the samples `chosen` of a rollout.
+  PpoNumbers run(compute::Program& program, const Rollout& rollout, std::span<const float> others,
+                 std::span<const int32_t> chosen, const Spread& advantages);
 
   Space space_;
   PpoOptions options_;

@@ -1,6 +1,7 @@
 #include "compute/cpu/tile_steps.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "compute/cpu/kernels.h"
@@ -244,10 +245,19 @@ void load_rows(const HostRows<Real>& host, int64_t features, int64_t lanes,
                const Context<Real>& context, Real* tile) {
   const int64_t begin = context.first_row * features;
   if (host.bytes != nullptr) {
-    for (int64_t r = 0; r < context.rows; ++r) {
-      const uint8_t* const row = host.bytes + begin + r * features;
-      for (int64_t f = 0; f < features; ++f) {
-        tile[f * lanes + r] = static_cast<Real>(row[f]) * host.scale;
+    // Widened in pieces that stay in the cache, then turned round as numbers are.
+    constexpr int64_t kHeight = 16, kWidth = 256;
+    std::array<Real, kHeight * kWidth> piece;
+    for (int64_t r = 0; r < context.rows; r += kHeight) {
+      const int64_t height = std::min(kHeight, context.rows - r);
+      for (int64_t f = 0; f < features; f += kWidth) {
+        const int64_t width = std::min(kWidth, features - f);
+        for (int64_t i = 0; i < height; ++i) {
+          const uint8_t* const row = host.bytes + begin + (r + i) * features + f;
+          Real* const wide = piece.data() + i * kWidth;
+          for (int64_t j = 0; j < width; ++j) wide[j] = static_cast<Real>(row[j]) * host.scale;
+        }
+        kernels<Real>().transpose(height, width, piece.data(), kWidth, tile + f * lanes + r, lanes);
       }
     }
   } else {
