@@ -28,7 +28,7 @@ void take(const TensorFile& saved, const std::string& name, const std::vector<in
     throw user_error("{}: {} is of type {}", saved.path, name, dtype_name(tensor.dtype));
   }
   values.resize(tensor.bytes.size() / sizeof(T));
-  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
 }
 
 }  // namespace

@@ -381,7 +381,7 @@ TEST(EpistemicMistakes, AreToldInOneLine) {
                     {"2046 probabilities"});
 }
 
-TEST(EpistemicMistakes, AreTheUsersOnTheCommandLine) {
+TEST(EpistemicVerbs, TellMistakesInOneLine) {
   const Scratch scratch;
   for (const std::string words :
        {"agora agent epistemic guessing --weights '1 1 1 1'", "agora agent epistemic nothing",

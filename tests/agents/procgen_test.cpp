@@ -248,7 +248,7 @@ TEST(ProcgenState, IsNotReadOutOfAnythingElse) {
 }
 
 // The program says in one line what is wrong, whatever lies where the library should.
-TEST(ProcgenLibrary, IsAskedForOrRefused) {
+TEST(ProcgenVerbs, AskForTheLibraryOrRefuseIt) {
   const Scratch scratch;
   const auto told = [&](const std::string& folder) {
     const auto result = agora::testing::shell(
