@@ -29,7 +29,7 @@ TEST(Idx, IsUnpacked) {
   if (!AGORA_HAS_ZLIB) GTEST_SKIP() << "no zlib";
   const Scratch scratch;
   std::string large = bytes({0, 0, 8, 1, 0, 3, 0, 0});  // 196,608 bytes
-  for (int k = 0; k < 196'608; ++k) large += static_cast<char>(k * k >> 8);
+  for (uint32_t k = 0; k < 196'608; ++k) large += static_cast<char>(k * k >> 8);
   scratch.put("a", large);
   ASSERT_EQ(std::system(("gzip '" + (scratch / "a").string() + "'").c_str()), 0);
   const IdxArray array = read_idx(scratch / "a.gz");
