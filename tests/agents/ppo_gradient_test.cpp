@@ -120,6 +120,7 @@ struct Case {
   bool masked, pulled;
   std::optional<Link> link;
 };
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 class PpoSlope : public ::testing::TestWithParam<Case> {};
 

@@ -503,5 +503,20 @@ TEST(Program, BytesAreScaledImages) {
   EXPECT_NEAR(y[2], .2, 1e-15);
 }
 
+TEST(Program, BytesOfManyRowsKeepTheirPlaces) {
+  constexpr int64_t kCount = 37, kFeatures = 601;
+  Graph g;
+  const Tensor image = g.byte_input("image", {kRows, kFeatures}, 0.5);
+  Variables variables(g);
+  Program program(g, variables, {{{"y", image + 1.0}}, {}}, {.rows = kCount, .cpu = {.lanes = 64}});
+  std::vector<uint8_t> bytes(kCount * kFeatures);
+  for (size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<uint8_t>(k * 2654435761U >> 13);
+  program.set("image", bytes);
+  program.run();
+  std::vector<float> y(bytes.size());
+  program.read("y", std::span<float>(y));
+  for (size_t k = 0; k < bytes.size(); ++k) ASSERT_EQ(y[k], 0.5F * bytes[k] + 1) << k;
+}
+
 }  // namespace
 }  // namespace agora::compute
