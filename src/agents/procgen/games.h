@@ -31,6 +31,18 @@ class Games {
   Games& operator=(const Games&) = delete;
 
   void step(std::span<const int32_t> actions);
+  // Brings near what a step needs first; worth it where many of these are stepped in turn.
+  void prefetch() const {
+    constexpr size_t kLine = 64, kHead = 512;
+    const char* const head = static_cast<const char*>(games_);
+    for (size_t at = 0; at < kHead; at += kLine) __builtin_prefetch(head + at);
+    __builtin_prefetch(actions_.data());
+    __builtin_prefetch(rewards_.data());
+    __builtin_prefetch(firsts_.data());
+    __builtin_prefetch(levels_.data());
+    __builtin_prefetch(previous_levels_.data());
+    __builtin_prefetch(completed_.data());
+  }
   float reward(size_t game = 0) const { return rewards_[game]; }
   bool ended(size_t game = 0) const { return firsts_[game] != 0; }
   int32_t level(size_t game = 0) const { return levels_[game]; }

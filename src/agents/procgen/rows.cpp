@@ -88,6 +88,7 @@ void Rows::step(std::span<const int32_t> actions) {
 void Rows::step_one(size_t i, int32_t action) {
   DCHECK(action >= 0 && action < kActions, "action {}", action);
   Games& game = *games_[i];
+  if (i + 1 < games_.size()) games_[i + 1]->prefetch();
   game.step({&action, 1});
   rewards_[i] = game.reward();
   ends_[i] = End::kNone;
