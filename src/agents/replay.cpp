@@ -142,7 +142,7 @@ void try_every_action(const std::string& name, const Arguments& arguments, int64
   for (int32_t action = 0; action < actions; ++action) {
     const auto mask = environment->masks().empty()
                           ? environment->masks()
-                          : environment->masks().subspan(static_cast<size_t>(action * actions),
+                          : environment->masks().subspan(static_cast<size_t>(action) * actions,
                                                          static_cast<size_t>(actions));
     const bool allowed = mask.empty() || mask[static_cast<size_t>(action)] != 0;
     chosen.push_back(

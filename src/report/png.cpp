@@ -152,12 +152,14 @@ std::string encode_apng(const std::vector<Raster>& rasters, int milliseconds) {
   put_chunk(out, "acTL", big_endian(static_cast<uint32_t>(rasters.size())) + big_endian(0));
   frames.put_palette(out);
   uint32_t number = 0;
-  const std::string origin = big_endian(0) + big_endian(0);
-  const std::string delay =
-      big_endian_16(static_cast<uint16_t>(milliseconds)) + big_endian_16(1000);
+  std::string shown = frames.size();  // all of it, so long, and then the next one over it
+  for (const auto& part :
+       {big_endian(0), big_endian(0), big_endian_16(static_cast<uint16_t>(milliseconds)),
+        big_endian_16(1000), std::string(2, '\0')}) {
+    shown += part;
+  }
   for (size_t frame = 0; frame < rasters.size(); ++frame) {
-    put_chunk(out, "fcTL",
-              big_endian(number++) + frames.size() + origin + delay + std::string(2, '\0'));
+    put_chunk(out, "fcTL", big_endian(number++) + shown);
     if (frame == 0) {
       put_chunk(out, "IDAT", frames.data(0));
     } else {

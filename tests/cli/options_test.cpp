@@ -56,6 +56,7 @@ TEST_F(Options, ReadWhatIsWritten) {
 TEST_F(Options, MistakesAreToldInOrder) {
   refused({}, "model is required");
   refused({"maze"}, "--name is required");
+  refused({"--steps", "0"}, "--steps: expected 1 to 100");  // before the model that is missing
   refused({"mase"}, "model: expected maze or cliff, found 'mase' (did you mean 'maze'?)");
   refused({"mase", "--nobody"}, "unknown option '--nobody'");
   refused({"mase", "a"}, "found 'mase'");

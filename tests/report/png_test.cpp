@@ -33,6 +33,34 @@ TEST(Png, BeginsAndEndsAsPngDoes) {
   EXPECT_EQ(png.substr(png.size() - 8), std::string("IEND\xae\x42\x60\x82"));
 }
 
+// Chunks in the order that the format of animated PNG asks for, numbered without a gap.
+TEST(Png, AnimationsNumberTheirFrames) {
+  const std::string png =
+      encode_apng({Raster(3, 2, {1, 2, 3}), Raster(3, 2, {4, 5, 6}), Raster(3, 2, {7, 8, 9})}, 40);
+  const auto number = [&](size_t at) {
+    uint32_t value = 0;
+    for (size_t k = at; k < at + 4; ++k) value = value * 256 + static_cast<uint8_t>(png[k]);
+    return value;
+  };
+  std::string types;
+  uint32_t next = 0;
+  for (size_t at = 8; at < png.size(); at += 12 + number(at)) {
+    const std::string type = png.substr(at + 4, 4);
+    types += type + " ";
+    EXPECT_EQ(crc32(png.substr(at + 4, 4 + number(at))), number(at + 8 + number(at))) << type;
+    if (type == "acTL") {
+      EXPECT_EQ(number(at + 8), 3U);
+    }
+    if (type != "fcTL" && type != "fdAT") continue;
+    EXPECT_EQ(number(at + 8), next++) << type;
+    if (type == "fcTL") {  // its size, and 40 of 1000 parts of a second
+      EXPECT_EQ(png.substr(at + 12, 8), std::string("\0\0\0\3\0\0\0\2", 8));
+      EXPECT_EQ(png.substr(at + 28, 4), std::string("\0\x28\x03\xe8", 4));
+    }
+  }
+  EXPECT_EQ(types, "IHDR acTL PLTE fcTL IDAT fcTL fdAT fcTL fdAT IEND ");
+}
+
 Rgb middle_of(const Raster& raster, int64_t row, int64_t column, int64_t size) {
   return raster.at(column * size + size / 2, row * size + size / 2);
 }
