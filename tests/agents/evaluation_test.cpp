@@ -61,7 +61,7 @@ TEST(Evaluation, LongEpisodesCountAsOften) {
   const EvaluationOptions how{.environment = "maze",
                               .levels = Levels::range(0, 30),
                               .episodes = 1500,
-                              .environments = 50,
+                              .environments = 1500,
                               .seed = 2};
   const Evaluation found = evaluate(policy, how);
   EXPECT_EQ(found.episodes, 1500);
