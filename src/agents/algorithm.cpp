@@ -14,6 +14,20 @@ const Algorithm& algorithm_named(const std::string& name) {
   throw user_error("unknown algorithm '{}'{}", printable(name), suggestion(name, names));
 }
 
+void AgentLearner::advance(int64_t iterations) {
+  for (int64_t k = 0; k < iterations; ++k) {
+    TensorFile before;
+    before.tensors = state();
+    try {
+      iterate();
+    } catch (...) {
+      load(before);
+      throw;
+    }
+    ++iteration_;
+  }
+}
+
 SavedPolicy policy_without_members(const AgentOptions& agent, const Space& space) {
   SavedPolicy saved;
   saved.environment = agent.environment;

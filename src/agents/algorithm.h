@@ -28,6 +28,18 @@ class AgentLearner : public Resumable {
  public:
   virtual SavedPolicy policy() const = 0;
   virtual int64_t environment_steps() const = 0;  // so far
+
+  int64_t step() const final { return iteration_; }
+  void advance(int64_t iterations) final;
+
+ protected:
+  // One iteration. A signal in the middle of it undoes it: state() is taken before and loaded
+  // again.
+  virtual void iterate() = 0;
+  virtual std::vector<StoredTensor> state() const { return tensors(); }
+  virtual void load(const TensorFile& saved) = 0;
+
+  int64_t iteration_ = 0;
 };
 
 // A policy without its members: what it was made for, with the network as resolved in `agent`.

@@ -42,7 +42,7 @@ class NetworkPolicy : public Policy {
     how.network = saved.network;
     encoder_ = std::make_unique<ContextEncoder>(saved.space, how, rows);
     TensorFile tensors;
-    tensors.path = "policy";
+    tensors.path = saved.file;
     tensors.tensors = saved.encoder;
     encoder_->variables().load(tensors);
     contexts_.resize(static_cast<size_t>(rows * saved.network.context));
@@ -103,7 +103,7 @@ class NetworkPolicy : public Policy {
                   {.rows = rows}) {
       TensorFile file;
       file.tensors = tensors;
-      file.path = "policy";
+      file.path = saved.file;
       variables.load(file);
     }
 
@@ -182,6 +182,7 @@ Json arguments_json(const Arguments& arguments) {
 }
 
 Arguments arguments_of(const Json& told, const std::string& where) {
+  if (!told.is_object()) throw user_error("{}: its environment_arguments are no object", where);
   Arguments all;
   for (const auto& [name, value] : told.items()) {
     if (value.is_string()) {
@@ -196,6 +197,25 @@ Arguments arguments_of(const Json& told, const std::string& where) {
     }
   }
   return all;
+}
+
+// Which of two words a member is.
+bool is_first(const Json& about, const std::string& key, const std::string& first,
+              const std::string& second, const std::string& where) {
+  const auto word = json_member<std::string>(about, key, where);
+  if (word == first || word == second) return word == first;
+  throw user_error("{}: its {} is '{}', expected {} or {}", where, key, printable(word), first,
+                   second);
+}
+
+void expect_sizes(const std::vector<int64_t>& sizes, int64_t least, int64_t most,
+                  const std::string& what, const std::string& where) {
+  for (const int64_t size : sizes) {
+    if (size < least || size > most) {
+      throw user_error("{}: a size of {} in its {}, expected {} to {}", where, size, what, least,
+                       most);
+    }
+  }
 }
 
 }  // namespace
@@ -259,6 +279,7 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   const std::string name = file.string();
   const Json about = parse_json(found->second, name + ": " + kMetadata);
   SavedPolicy policy;
+  policy.file = name;
   policy.environment = json_member<std::string>(about, "environment", name);
   policy.environment_arguments =
       arguments_of(json_member<Json>(about, "environment_arguments", name), name);
@@ -267,7 +288,7 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
     throw user_error("{}: it was learned on {} levels", name, policy.levels);
   }
   const Json observation = json_member<Json>(about, "observation", name);
-  policy.space.observation.type = json_member<std::string>(observation, "type", name) == "byte"
+  policy.space.observation.type = is_first(observation, "type", "byte", "real", name)
                                       ? ObservationSpace::Type::kByte
                                       : ObservationSpace::Type::kReal;
   policy.space.observation.shape = json_member<std::vector<int64_t>>(observation, "shape", name);
@@ -282,17 +303,31 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   policy.network.context = json_member<int64_t>(network, "context", name);
   policy.encoder_levels = json_member<int64_t>(about, "encoder_levels", name);
   constexpr int64_t kMost = 100'000;
-  for (const int64_t size : {policy.network.width, policy.network.layers, policy.network.channels,
-                             policy.network.context, policy.encoder_levels}) {
-    if (size < 0 || size > kMost) {
-      throw user_error("{}: a size of {} in its network, expected 0 to {}", name, size, kMost);
-    }
+  expect_sizes({policy.network.width, policy.network.layers, policy.network.channels,
+                policy.network.context, policy.encoder_levels},
+               0, kMost, "network", name);
+  const std::vector<int64_t>& shape = policy.space.observation.shape;
+  if (shape.size() != 1 && shape.size() != 3) {
+    throw user_error("{}: observations of {} axes, expected 1 or 3", name, shape.size());
   }
-  policy.link =
-      json_member<std::string>(about, "link", name) == "max" ? Link::kMax : Link::kAverage;
-  policy.head = json_member<std::string>(about, "head", name) == "values" ? Head::kValues
-                                                                          : Head::kActorCritic;
+  expect_sizes(shape, 1, kMost, "observations", name);
+  expect_sizes({policy.space.actions}, 1, kMost, "actions", name);
+  std::string kind;
+  try {
+    kind = resolved(policy.network, policy.space.observation).kind;
+  } catch (const UserError& error) {
+    throw user_error("{}: {}", name, error.what());
+  }
+  if (kind != policy.network.kind) {
+    throw user_error("{}: its network's kind is not decided", name);
+  }
+  policy.link = is_first(about, "link", "max", "average", name) ? Link::kMax : Link::kAverage;
+  policy.head =
+      is_first(about, "head", "values", "actor-critic", name) ? Head::kValues : Head::kActorCritic;
   policy.temperature = json_member<double>(about, "temperature", name);
+  if (!(policy.temperature >= 0)) {
+    throw user_error("{}: a temperature of {}", name, policy.temperature);
+  }
   const auto members = json_member<size_t>(about, "members", name);
   if (members < 1 || members > 1000) throw user_error("{}: {} members", name, members);
   policy.members.resize(members);

@@ -43,7 +43,8 @@ void value_logits(double temperature, std::span<float> values);
 
 // A policy as it is kept: networks of one kind, and how they are linked.
 struct SavedPolicy {
-  std::string environment;  // it was made for
+  std::string file = "policy";  // where it was read, for messages
+  std::string environment;      // it was made for
   Arguments environment_arguments = {};
   int64_t levels = 0;  // it was learned on, from 0 on
   Space space;

@@ -119,20 +119,6 @@ void PpoEnsemble::distil() {
   }
 }
 
-void PpoEnsemble::advance(int64_t iterations) {
-  for (int64_t k = 0; k < iterations; ++k) {
-    TensorFile before;
-    before.tensors = tensors();
-    try {
-      iterate();
-    } catch (...) {  // a signal in the middle of an iteration
-      load(before);
-      throw;
-    }
-    ++iteration_;
-  }
-}
-
 std::vector<StoredTensor> PpoEnsemble::tensors() const {
   std::vector<StoredTensor> all;
   for (size_t m = 0; m < members_.size(); ++m) {

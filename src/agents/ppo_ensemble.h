@@ -35,9 +35,7 @@ class PpoEnsemble : public AgentLearner {
  public:
   PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options);
 
-  int64_t step() const override { return iteration_; }
   int64_t total() const override { return iterations_; }
-  void advance(int64_t iterations) override;
   std::vector<StoredTensor> tensors() const override;
   void restore(const Checkpoint& checkpoint) override;
   NamedNumbers numbers() override;
@@ -51,15 +49,15 @@ class PpoEnsemble : public AgentLearner {
     Player player;
     std::unique_ptr<PpoMember> learner;
   };
-  void iterate();
-  void load(const TensorFile& saved);
+  void iterate() override;
+  void load(const TensorFile& saved) override;
   // What draws member `self`, in the states that it saw.
   std::span<const float> others_of(size_t self);
   void distil();
 
   AgentOptions agent_;
   EnsembleOptions options_;
-  int64_t iteration_ = 0, iterations_ = 0, steps_each_ = 0;
+  int64_t iterations_ = 0, steps_each_ = 0;
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<DistilledPolicy> distilled_;
   std::vector<float> others_, one_;  // (samples, actions)

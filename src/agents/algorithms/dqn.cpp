@@ -91,26 +91,8 @@ class Dqn : public AgentLearner {
     }
   }
 
-  int64_t step() const override { return iteration_; }
   int64_t total() const override { return iterations_; }
   int64_t environment_steps() const override { return iteration_ * steps_each_; }
-
-  void advance(int64_t iterations) override {
-    for (int64_t k = 0; k < iterations; ++k) {
-      TensorFile before;
-      before.tensors = state();
-      try {
-        pending_ = Replay(space_, masked_, steps_each_);
-        for (int64_t t = 0; t < every_; ++t) play(iteration_ * every_ + t);
-        learn();
-      } catch (...) {  // a signal in the middle of an iteration
-        load(before);
-        throw;
-      }
-      remember();
-      ++iteration_;
-    }
-  }
 
   std::vector<StoredTensor> tensors() const override {
     return both(state(), played_.save("memory."));
@@ -198,13 +180,17 @@ class Dqn : public AgentLearner {
     }
   }
 
-  // What was just played is learned from in the iterations that follow.
-  void remember() {
+  // What was just played is learned from in the iterations that follow, and remembered last of all:
+  // the memory is not among what a signal undoes.
+  void iterate() override {
+    pending_ = Replay(space_, masked_, steps_each_);
+    for (int64_t t = 0; t < every_; ++t) play(iteration_ * every_ + t);
+    learn();
     for (int64_t k = 0; k < pending_.size(); ++k) played_.add(pending_[k]);
   }
 
   // All that changes but the memory.
-  std::vector<StoredTensor> state() const {
+  std::vector<StoredTensor> state() const override {
     std::vector<StoredTensor> all = environment_->save("environment.");
     save_variables(networks_->variables(), kNetworks, all);
     const auto count = static_cast<int64_t>(earned_.size());
@@ -219,7 +205,7 @@ class Dqn : public AgentLearner {
     return all;
   }
 
-  void load(const TensorFile& saved) {
+  void load(const TensorFile& saved) override {
     environment_->restore(saved, "environment.");
     load_variables(networks_->variables(), kNetworks, saved);
     const auto count = static_cast<int64_t>(earned_.size());
@@ -241,7 +227,7 @@ class Dqn : public AgentLearner {
   Replay played_, known_, pending_;  // known_ is the same in every run and not saved
   TransitionBatch batch_;
   std::unique_ptr<QNetworks> networks_;
-  int64_t iteration_ = 0, iterations_ = 0, steps_each_ = 0;
+  int64_t iterations_ = 0, steps_each_ = 0;
   std::vector<float> values_;    // (environments, actions)
   std::vector<int32_t> chosen_;  // (environments)
   std::vector<double> earned_;   // in the episodes under way

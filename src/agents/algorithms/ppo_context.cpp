@@ -60,23 +60,8 @@ class PpoContext : public AgentLearner, private Actor {
     iterations_ = std::max<int64_t>(1, (agent.steps + samples - 1) / samples);
   }
 
-  int64_t step() const override { return iteration_; }
   int64_t total() const override { return iterations_; }
   int64_t environment_steps() const override { return iteration_ * player_samples(); }
-
-  void advance(int64_t iterations) override {
-    for (int64_t k = 0; k < iterations; ++k) {
-      TensorFile saved;
-      saved.tensors = tensors();
-      try {
-        iterate();
-      } catch (...) {  // a signal in the middle of an iteration
-        load(saved);
-        throw;
-      }
-      ++iteration_;
-    }
-  }
 
   std::vector<StoredTensor> tensors() const override {
     std::vector<StoredTensor> all = player_.save("player.");
@@ -134,7 +119,7 @@ class PpoContext : public AgentLearner, private Actor {
     }
   }
 
-  void iterate() {
+  void iterate() override {
     at_ = 0;
     Rollout& rollout = player_.rollout();
     player_.play(*this);
@@ -185,7 +170,7 @@ class PpoContext : public AgentLearner, private Actor {
     }
   }
 
-  void load(const TensorFile& saved) {
+  void load(const TensorFile& saved) override {
     player_.restore(saved, "player.");
     learner_->variables().load(
         named_below(saved, "", {kEncoder, "player.", "contexts", "numbers", "iteration"}));
@@ -211,7 +196,7 @@ class PpoContext : public AgentLearner, private Actor {
   std::vector<float> contexts_;  // (environments, n): of the episodes under way
   std::vector<float> before_;    // (steps, environments, n): before each step
   std::vector<int32_t> levels_;  // (steps, environments)
-  int64_t iteration_ = 0, iterations_ = 0, at_ = 0;
+  int64_t iterations_ = 0, at_ = 0;
   // Since numbers() was called.
   PpoNumbers seen_;
   double seen_encoder_ = 0, right_ = 0, told_ = 0;

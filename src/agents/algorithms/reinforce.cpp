@@ -87,23 +87,8 @@ class Reinforce : public AgentLearner, private Actor {
     iterations_ = std::max<int64_t>(1, (agent.steps + each - 1) / each);
   }
 
-  int64_t step() const override { return iteration_; }
   int64_t total() const override { return iterations_; }
   int64_t environment_steps() const override { return player_.steps() * agent_.environments; }
-
-  void advance(int64_t iterations) override {
-    for (int64_t k = 0; k < iterations; ++k) {
-      TensorFile before;
-      before.tensors = tensors();
-      try {
-        iterate();
-      } catch (...) {  // a signal in the middle of an iteration
-        load(before);
-        throw;
-      }
-      ++iteration_;
-    }
-  }
 
   std::vector<StoredTensor> tensors() const override {
     std::vector<StoredTensor> all = player_.save(kPlayer);
@@ -140,7 +125,7 @@ class Reinforce : public AgentLearner, private Actor {
   }
 
  private:
-  void iterate() {
+  void iterate() override {
     player_.play(*this);
     Rollout& rollout = player_.rollout();
     estimate_advantages(rollout, discount_, 1);  // reward to go, less the baseline
@@ -169,7 +154,7 @@ class Reinforce : public AgentLearner, private Actor {
     act(observations, rows, {}, values);
   }
 
-  void load(const TensorFile& saved) {
+  void load(const TensorFile& saved) override {
     player_.restore(saved, kPlayer);
     load_variables(variables_, kVariables, saved);
     numbers_ = saved.at("numbers", {4}).values<double>();
@@ -184,7 +169,7 @@ class Reinforce : public AgentLearner, private Actor {
   Recorded recorded_;
   compute::Variables variables_;
   compute::Program act_, learn_;
-  int64_t iteration_ = 0, iterations_ = 0;
+  int64_t iterations_ = 0;
   // Since numbers() was called, summed: loss, that of values, entropy; how many.
   std::vector<double> numbers_ = std::vector<double>(4);
 };

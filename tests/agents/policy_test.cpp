@@ -1,0 +1,77 @@
+// Policies of others: what their metadata claim is checked before anything is made of it.
+#include "agents/policy.h"
+
+#include <gtest/gtest.h>
+
+#include "agents/algorithm.h"
+#include "base/json.h"
+#include "support/scratch.h"
+
+namespace agora::agents {
+namespace {
+
+constexpr const char* kMetadata = "agora-policy";
+
+class Claims : public ::testing::Test {
+ protected:
+  Claims() {
+    const AgentOptions options{.environment = "maze",
+                               .levels = Levels::range(0, 2),
+                               .steps = 1,
+                               .environments = 8,
+                               .network = {.width = 8},
+                               .arguments = {{"rollout", 8.0}}};
+    save_policy(file, algorithm_named("ppo").make(options)->policy());
+    saved = read_safetensors(file);
+  }
+  void refused(const char* path, const Json& value, const std::string& fragment) {
+    TensorFile changed = saved;
+    Json about = parse_json(changed.metadata.at(kMetadata), "metadata");
+    about.at(JsonPath(path)) = value;
+    changed.metadata[kMetadata] = dump_json(about);
+    write_safetensors(file, changed);
+    expect_user_error([&] { make_policy(load_policy(file), 1); }, {"p.safetensors", fragment});
+  }
+
+  const Scratch scratch;
+  const std::filesystem::path file = scratch / "p.safetensors";
+  TensorFile saved;
+};
+
+TEST_F(Claims, ThatCannotBeAreToldInOneLine) {
+  EXPECT_NO_THROW(make_policy(load_policy(file), 1));
+  refused("/actions", 0, "a size of 0 in its actions");
+  refused("/actions", -3, "a size of -3");
+  refused("/actions", 2'000'000'000, "expected 1 to");
+  refused("/actions", 14, "policy.actor.weight");
+  refused("/observation/shape", Json::array({-1}), "a size of -1 in its observations");
+  refused("/observation/shape", Json::array(), "0 axes");
+  refused("/observation/type", "zz", "its type is 'zz', expected byte or real");
+  refused("/network/kind", "zz", "unknown network 'zz'");
+  refused("/network/kind", "auto", "not decided");
+  refused("/network/width", 1'000'000'000, "a size of");
+  refused("/network/context", 5, "policy.actor.weight");
+  refused("/link", "zz", "expected max or average");
+  refused("/head", "zz", "expected values or actor-critic");
+  refused("/temperature", -1.0, "temperature");
+  refused("/members", 3, "policy.trunk.0.weight");
+  refused("/environment_arguments", Json::array({1}), "no object");
+  refused("/levels", -1, "levels");
+}
+
+// A network for pictures with observations that are none must not get as far as looking at axes.
+TEST_F(Claims, OfAPictureThatIsNone) {
+  TensorFile changed = saved;
+  Json about = parse_json(changed.metadata.at(kMetadata), "metadata");
+  about["observation"]["shape"] = Json::array({675});
+  for (const char* kind : {"impala", "conv"}) {
+    about["network"]["kind"] = kind;
+    changed.metadata[kMetadata] = dump_json(about);
+    write_safetensors(file, changed);
+    expect_user_error([&] { make_policy(load_policy(file), 1); },
+                      {"p.safetensors", "takes pictures"});
+  }
+}
+
+}  // namespace
+}  // namespace agora::agents
