@@ -104,12 +104,12 @@ class Dqn : public AgentLearner {
 
   NamedNumbers numbers() override {
     const auto episodes = static_cast<double>(std::max<int64_t>(1, ended_.episodes));
-    const NamedNumbers all{{"steps", static_cast<double>(environment_steps())},
-                           {"return", ended_.returns / episodes},
-                           {"length", static_cast<double>(ended_.steps) / episodes},
-                           {"episodes", static_cast<double>(ended_.episodes)},
-                           {"loss", loss_ / std::max(1.0, losses_)},
-                           {"epsilon", epsilon(iteration_ * every_)}};
+    NamedNumbers all{{"steps", static_cast<double>(environment_steps())},
+                     {"return", ended_.returns / episodes},
+                     {"length", static_cast<double>(ended_.steps) / episodes},
+                     {"episodes", static_cast<double>(ended_.episodes)},
+                     {"loss", loss_ / std::max(1.0, losses_)},
+                     {"epsilon", epsilon(iteration_ * every_)}};
     ended_ = {};
     loss_ = losses_ = 0;
     return all;

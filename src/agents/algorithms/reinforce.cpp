@@ -104,13 +104,13 @@ class Reinforce : public AgentLearner, private Actor {
     const Ended ended = player_.ended();
     const auto episodes = static_cast<double>(std::max<int64_t>(1, ended.episodes));
     const double updates = std::max(1.0, numbers_[3]);
-    const NamedNumbers all{{"steps", static_cast<double>(environment_steps())},
-                           {"return", ended.returns / episodes},
-                           {"length", static_cast<double>(ended.steps) / episodes},
-                           {"episodes", static_cast<double>(ended.episodes)},
-                           {"loss", numbers_[0] / updates},
-                           {"value_loss", numbers_[1] / updates},
-                           {"entropy", numbers_[2] / updates}};
+    NamedNumbers all{{"steps", static_cast<double>(environment_steps())},
+                     {"return", ended.returns / episodes},
+                     {"length", static_cast<double>(ended.steps) / episodes},
+                     {"episodes", static_cast<double>(ended.episodes)},
+                     {"loss", numbers_[0] / updates},
+                     {"value_loss", numbers_[1] / updates},
+                     {"entropy", numbers_[2] / updates}};
     numbers_.assign(4, 0.0);
     return all;
   }
