@@ -1,0 +1,10 @@
+#pragma once
+#include <string>
+
+namespace agora::compute::cuda {
+
+// Compiles the text of a kernel for an architecture such as "sm_90": machine code to be loaded. The
+// compiler (NVRTC) is looked for when it is first needed, and needs no GPU.
+std::string compile(const std::string& text, const std::string& architecture);
+
+}  // namespace agora::compute::cuda
