@@ -141,8 +141,7 @@ Work algnet(int n, int m) {
   inner->set("values", std::span<const float>(drawn));
   outer->set("values", std::span<const float>(drawn));
   return {[graph, variables, inner, outer] {
-            for (int step = 1; step < 100; ++step) inner->run(Check::kNothing);
-            inner->run();
+            inner->repeat(100);
             outer->run();
             return Answer{};
           },

@@ -4,8 +4,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
+#include <unistd.h>
 
-#include <vector>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -58,9 +62,62 @@ class Library {
   void* handle_ = nullptr;
 };
 
+// A number that no two texts share, for all that matters.
+std::string digest(const std::string& text) {
+  uint64_t one = 0xcbf29ce484222325, two = 0x9ae16a3b2f90404f;
+  for (const char c : text) {
+    one = (one ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+    two = (two + static_cast<uint8_t>(c)) * 0xff51afd7ed558ccd;
+    two ^= two >> 32;
+  }
+  return fmt::format("{:016x}{:016x}", one, two);
+}
+
+// Where code is kept; empty where the user has no home.
+std::filesystem::path cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::filesystem::path(cache) / "agora/kernels";
+  }
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return std::filesystem::path(home) / ".cache/agora/kernels";
+}
+
+std::string kept_code(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A cache that cannot be written is no reason to stop.
+void keep_code(const std::filesystem::path& file, const std::string& code) {
+  std::error_code ignored;
+  std::filesystem::create_directories(file.parent_path(), ignored);
+  const std::filesystem::path partly = fmt::format("{}.{}", file.string(), getpid());
+  if (std::ofstream(partly, std::ios::binary) << code) {
+    std::filesystem::rename(partly, file, ignored);
+  }
+  std::filesystem::remove(partly, ignored);
+}
+
+std::string compile_now(const std::string& text, const std::string& architecture);
+
 }  // namespace
 
 std::string compile(const std::string& text, const std::string& architecture) {
+  const std::filesystem::path folder = cache_folder();
+  const std::string name =
+      digest(fmt::format("{} {} {}", architecture, CUDART_VERSION, text)) + ".cubin";
+  if (!folder.empty()) {
+    if (std::string code = kept_code(folder / name); !code.empty()) return code;
+  }
+  std::string code = compile_now(text, architecture);
+  if (!folder.empty()) keep_code(folder / name, code);
+  return code;
+}
+
+namespace {
+
+std::string compile_now(const std::string& text, const std::string& architecture) {
   static const Library library;
   nvrtcProgram program = nullptr;
   const auto require = [&](nvrtcResult status, const char* what) {
@@ -70,6 +127,7 @@ std::string compile(const std::string& text, const std::string& architecture) {
     if (program != nullptr && library.log_size(program, &size) == NVRTC_SUCCESS && size > 1) {
       log.resize(size);
       library.log(program, log.data());
+      if (const size_t error = log.find("error"); error != std::string::npos) log.erase(0, error);
       log = log.substr(0, log.find('\n'));
     }
     library.destroy(&program);
@@ -88,4 +146,5 @@ std::string compile(const std::string& text, const std::string& architecture) {
   return code;
 }
 
+}  // namespace
 }  // namespace agora::compute::cuda

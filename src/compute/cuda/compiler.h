@@ -4,7 +4,8 @@
 namespace agora::compute::cuda {
 
 // Compiles the text of a kernel for an architecture such as "sm_90": machine code to be loaded. The
-// compiler (NVRTC) is looked for when it is first needed, and needs no GPU.
+// compiler (NVRTC) is looked for when it is first needed, and needs no GPU. Code is kept in the user's
+// cache ($XDG_CACHE_HOME or ~/.cache, agora/kernels), by the text that it was made of.
 std::string compile(const std::string& text, const std::string& architecture);
 
 }  // namespace agora::compute::cuda

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -46,15 +47,20 @@ class GpuMemory final : public DeviceMemory {
   }
 };
 
+using Code = std::shared_future<std::string>;  // compilers run side by side
+
 class GpuKernel final : public kernel::Kernel {
  public:
-  GpuKernel(cudaKernel_t kernel, int64_t threads, int64_t fast_bytes)
-      : kernel_(kernel), threads_(threads), fast_bytes_(static_cast<size_t>(fast_bytes)) {
-    require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(fast_bytes)),
-            "fast memory of a kernel");
+  GpuKernel(Code code, int64_t threads, int64_t fast_bytes)
+      : code_(std::move(code)), threads_(threads), fast_bytes_(static_cast<size_t>(fast_bytes)) {}
+  ~GpuKernel() override {
+    if (library_ != nullptr) cudaLibraryUnload(library_);
   }
+  GpuKernel(const GpuKernel&) = delete;
+  GpuKernel& operator=(const GpuKernel&) = delete;
+
   void start(int64_t blocks, std::span<const uint64_t> arguments) override {
+    if (kernel_ == nullptr) load();
     void* all = const_cast<uint64_t*>(arguments.data());
     require(cudaLaunchCooperativeKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
                                         dim3(static_cast<unsigned>(threads_)), &all, fast_bytes_,
@@ -63,9 +69,23 @@ class GpuKernel final : public kernel::Kernel {
   }
 
  private:
-  cudaKernel_t kernel_;
+  void load() {
+    const std::string& code = code_.get();
+    require(cudaLibraryLoadData(&library_, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "loading a kernel");
+    cudaKernel_t found = nullptr;
+    require(cudaLibraryGetKernel(&found, library_, "program"), "loading a kernel");
+    require(cudaFuncSetAttribute(found, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(fast_bytes_)),
+            "fast memory of a kernel");
+    kernel_ = found;
+  }
+
+  Code code_;
   int64_t threads_;
   size_t fast_bytes_;
+  cudaLibrary_t library_ = nullptr;
+  cudaKernel_t kernel_ = nullptr;
 };
 
 class Gpu final : public kernel::Machine {
@@ -80,7 +100,7 @@ class Gpu final : public kernel::Machine {
   }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t threads,
                                           int64_t fast_bytes) override {
-    return std::make_unique<GpuKernel>(loaded(text), threads, fast_bytes);
+    return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes);
   }
   int64_t blocks() const override { return properties_.multiProcessorCount; }
   int64_t fast_bytes() const override {
@@ -88,24 +108,22 @@ class Gpu final : public kernel::Machine {
   }
 
  private:
-  // Programs of equal text share a kernel, which stays loaded.
-  cudaKernel_t loaded(const std::string& text) {
+  // Programs of equal text share the code.
+  Code code_of(const std::string& text) {
     const std::lock_guard lock(mutex_);
-    const auto known = kernels_.find(text);
-    if (known != kernels_.end()) return known->second;
-    const std::string code = cuda::compile(text, architecture_);
-    cudaLibrary_t library = nullptr;
-    require(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-            "loading a kernel");
-    cudaKernel_t kernel = nullptr;
-    require(cudaLibraryGetKernel(&kernel, library, "program"), "loading a kernel");
-    return kernels_.emplace(text, kernel).first->second;
+    Code& code = codes_[text];
+    if (!code.valid()) {
+      code = std::async(std::launch::async, [text, architecture = architecture_] {
+               return cuda::compile(text, architecture);
+             }).share();
+    }
+    return code;
   }
 
   cudaDeviceProp properties_{};
   std::string architecture_;
   std::mutex mutex_;
-  std::map<std::string, cudaKernel_t> kernels_;
+  std::map<std::string, Code> codes_;
 };
 
 }  // namespace

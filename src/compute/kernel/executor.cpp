@@ -61,7 +61,18 @@ class KernelExecutor final : public Executor {
 
   void run(int64_t rows) override {
     throw_if_stopped();
-    start(*kernel_, rows);
+    start(*kernel_, rows, 1);
+  }
+  void repeat(int64_t rows, int64_t times) override {
+    // Variables with rows are committed by the host where not all rows take part.
+    const bool partly =
+        rows < variables_.rows() &&
+        std::any_of(plan_.variables.begin(), plan_.variables.end(), [](const PlannedVariable& it) {
+          return it.updated && is_row_local(it.shape);
+        });
+    if (partly || times == 1) return Executor::repeat(rows, times);
+    throw_if_stopped();
+    start(*kernel_, rows, times);
   }
 
   std::optional<int32_t> first_non_finite(int64_t rows) override {
@@ -71,7 +82,7 @@ class KernelExecutor final : public Executor {
     const Source source = make_source(plan_, checking);
     const std::unique_ptr<Kernel> kernel = compile(source);
     reset_faults();
-    start(*kernel, rows);
+    start(*kernel, rows, 1);
     int32_t faults[2];
     faults_->read(faults, sizeof faults);
     reset_faults();
@@ -80,6 +91,7 @@ class KernelExecutor final : public Executor {
   }
 
   void commit(int64_t rows) override {
+    if (times_ % 2 == 0) return;  // the last of an even number of runs wrote where the first read
     for (size_t k = 0; k < plan_.variables.size(); ++k) {
       const PlannedVariable& it = plan_.variables[k];
       if (!it.updated) continue;
@@ -165,7 +177,8 @@ class KernelExecutor final : public Executor {
     faults_->write(none, sizeof none);
   }
 
-  void start(Kernel& kernel, int64_t rows) {
+  void start(Kernel& kernel, int64_t rows, int64_t times) {
+    times_ = times;
     for (const auto& [input, array] : copied_) {
       std::vector<Real> values(static_cast<size_t>(array->count()));
       array->read(std::span<Real>(values));
@@ -182,6 +195,7 @@ class KernelExecutor final : public Executor {
     }
     arguments_.push_back(static_cast<uint64_t>(rows));
     arguments_.push_back(arrivals_);
+    arguments_.push_back(static_cast<uint64_t>(times));
     const auto all = [&](size_t count, const auto& one) {
       for (size_t k = 0; k < std::max<size_t>(count, 1); ++k) {
         arguments_.push_back(k < count ? address(one(k)) : 0);
@@ -195,7 +209,8 @@ class KernelExecutor final : public Executor {
     all(entry_.size(), [&](size_t k) { return variables_.entry(entry_[k]).current.as<void>(); });
     all(entry_.size(), [&](size_t k) { return variables_.entry(entry_[k]).next.as<void>(); });
     kernel.start(blocks_, arguments_);
-    arrivals_ = static_cast<uint32_t>(arrivals_ + static_cast<uint64_t>(barriers_ * blocks_));
+    const int64_t barriers = barriers_ * times + times - 1;
+    arrivals_ = static_cast<uint32_t>(arrivals_ + static_cast<uint64_t>(barriers * blocks_));
   }
 
   void write_shared(int64_t offset, const std::vector<Real>& values) {
@@ -293,6 +308,7 @@ class KernelExecutor final : public Executor {
   bool has_indices_ = false;
   int64_t blocks_ = 1, barriers_ = 0, bytes_ = 0;
   int64_t rows_ = -1;       // for which 1 / rows is there
+  int64_t times_ = 1;       // of the last start
   uint64_t arrivals_ = 0;   // at barriers, so far
   std::unique_ptr<DeviceMemory> shared_, kept_, scratch_, sums_, workspace_, barrier_, faults_;
   std::vector<std::unique_ptr<DeviceMemory>> inputs_, outputs_;
@@ -310,7 +326,10 @@ PlanLimits plan_limits() {
           .alignment = 4,
           .steps_along_last_axis = false,
           .fuses_epilogues = true,
-          .fuses_reflections = true};
+          .fuses_reflections = true,
+          .groups_follow = true,
+          .pads_at_once = true,
+          .roomy_features = 3500};
 }
 
 std::unique_ptr<Executor> make_executor(Machine& machine, const Plan& plan, Variables& variables,

@@ -40,24 +40,35 @@ std::string literal(double value) {
   return fmt::format("Real({:.17g})", value);
 }
 
+bool Memory::is_fast(const View& view) const {
+  const Buffer& buffer = plan_.buffers[static_cast<size_t>(view.buffer)];
+  return buffer.space == Space::kScratch && buffer.offset + buffer.size <= options_.fast_features;
+}
+
 std::string Memory::start(const View& view) const {
   const Buffer& buffer = plan_.buffers[static_cast<size_t>(view.buffer)];
   const int64_t offset = (buffer.offset + view.offset) * (view.rows ? options_.lanes : 1);
   switch (buffer.space) {
     case Space::kScratch:
-      return fmt::format("({} + {})",
-                         buffer.offset + buffer.size <= options_.fast_features ? "fast" : "slow",
-                         offset);
+      return fmt::format("({} + {})", is_fast(view) ? "fast" : "slow", offset);
     case Space::kKept:
       return fmt::format("(kept + {})", offset);
     case Space::kShared:
       return fmt::format("(a.shared + {})", offset);
     case Space::kVariable:
-      return fmt::format("(a.current[{}] + {})", buffer.variable, view.offset);
+      return fmt::format("({} + {})", variable(buffer.variable, false), view.offset);
     case Space::kNextVariable:
-      return fmt::format("(a.next[{}] + {})", buffer.variable, view.offset);
+      return fmt::format("({} + {})", variable(buffer.variable, true), view.offset);
   }
   CHECK(false, "a buffer in no space");
+}
+
+std::string Memory::variable(int32_t index, bool next) const {
+  if (!plan_.variables[static_cast<size_t>(index)].updated) {
+    return fmt::format("a.current[{}]", index);
+  }
+  return fmt::format("(odd ? a.{}[{}] : a.{}[{}])", next ? "current" : "next", index,
+                     next ? "next" : "current", index);
 }
 
 std::string Memory::element(const View& view, const std::string& offset,

@@ -5,8 +5,10 @@
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
 constexpr int kThreads = kBlockThreads;
+#define FUNCTION static __device__ __noinline__
 #define KERNEL extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #define UNROLL(n) _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 constexpr int kWarp = 32;
 DEVICE int thread_index() { return int(threadIdx.x); }
 DEVICE int block_index() { return int(blockIdx.x); }
@@ -17,9 +19,11 @@ DEVICE Real from_lane(Real value, int mask) { return __shfl_xor_sync(0xffffffffu
 #include <cmath>
 using std::exp, std::log, std::log1p, std::sqrt, std::tanh, std::fabs, std::isfinite, std::fma;
 #define DEVICE inline
+#define FUNCTION static
 constexpr int kThreads = 1;
 #define KERNEL extern "C" void
 #define UNROLL(n)
+#define ROLLED
 #define __shared__ static
 constexpr int kWarp = 1;
 DEVICE int thread_index() { return 0; }
@@ -94,7 +98,7 @@ struct Sum {
   DEVICE static Real join(Real a, Real b) { return a + b; }
 };
 struct Maximum {
-  DEVICE static Real start() { return -Real(1e300 * 1e10); }
+  DEVICE static Real start() { return log(Real(0)); }
   DEVICE static Real join(Real a, Real b) { return op_max(b, a); }
 };
 
@@ -104,11 +108,11 @@ template <typename Join, int kParts, int kStep, typename At>
 DEVICE Real join_apart(int part, int count, const At& at) {
   Real total[4] = {Join::start(), Join::start(), Join::start(), Join::start()};
   int k = part;
-  for (; k + 3 * kParts < count; k += 4 * kParts) {
+  ROLLED for (; k + 3 * kParts < count; k += 4 * kParts) {
     UNROLL(4)
     for (int u = 0; u < 4; ++u) total[u] = Join::join(total[u], at(k + u * kParts));
   }
-  for (; k < count; k += kParts) total[0] = Join::join(total[0], at(k));
+  ROLLED for (; k < count; k += kParts) total[0] = Join::join(total[0], at(k));
   Real all = Join::join(Join::join(total[0], total[1]), Join::join(total[2], total[3]));
   UNROLL(4)
   for (int other = 1; other < kParts; other *= 2) {
@@ -138,14 +142,14 @@ DEVICE Real join_block(Real value) {
 DEVICE Real sum_parts(const Real* first, int64 stride, int parts) {
   Real total = 0;
   int k = 0;
-  for (; k + 8 <= parts; k += 8) {
+  ROLLED for (; k + 8 <= parts; k += 8) {
     Real some[8];
     UNROLL(8)
     for (int u = 0; u < 8; ++u) some[u] = first[(k + u) * stride];
     UNROLL(8)
     for (int u = 0; u < 8; ++u) total += some[u];
   }
-  for (; k < parts; ++k) total += first[k * stride];
+  ROLLED for (; k < parts; ++k) total += first[k * stride];
   return total;
 }
 
@@ -202,30 +206,107 @@ struct Right {  // 8 x 8
     low[k] = it.low;
   }
 };
-struct Accumulator {  // 16 x 8
-  float large[4] = {0, 0, 0, 0}, small[4] = {0, 0, 0, 0};
+struct Accumulator {  // 16 x 8; three chains of sums, so that none waits for another
+  float high[4] = {0, 0, 0, 0}, left[4] = {0, 0, 0, 0}, right[4] = {0, 0, 0, 0};
   DEVICE void add(const Left& a, const Right& b) {
-    multiply_add(large, a.high, b.high);
-    multiply_add(small, a.high, b.low);
-    multiply_add(small, a.low, b.high);
+    multiply_add(high, a.high, b.high);
+    multiply_add(left, a.low, b.high);
+    multiply_add(right, a.high, b.low);
   }
-  DEVICE float at(int k) const { return large[k] + small[k]; }
+  DEVICE float at(int k) const { return high[k] + (left[k] + right[k]); }
+};
+template <int kTogether>
+struct Tile {
+  float at[kTogether][4];
+};
+template <int kTogether>
+struct Columns {
+  const float* at[kTogether];
 };
 
-// store(o, n, sum over k of w(k, o) x(k, n)): outputs in the rows of tensor cores, columns of x in
-// their columns.
+// How many tiles of columns share the loads of weights; but every warp should have something to do.
+__device__ constexpr int together(int high, int wide) {
+  return high * wide >= 4 * kWarps && wide >= 4 ? 4 : high * wide >= 2 * kWarps && wide >= 2 ? 2 : 1;
+}
+
+// Outputs o and o + 8 of this lane's group for kTogether columns of its own. Not inlined: products
+// of one shape share the code.
+template <int kIn, int kOut, int kStep, int kWIn, int kWOut, bool kFast, int kTogether>
+__device__ __noinline__ Tile<kTogether> product_tile(Columns<kTogether> x, const float* w, int o) {
+  const int in_group = lane_index() % 4;
+  __builtin_assume(__isGlobal(w));
+  Accumulator sum[kTogether];
+  const float* const own = w + o * kWOut + in_group * kWIn;
+#pragma unroll (kTogether == 1 && kIn <= 128 ? 16 : kTogether <= 2 ? 4 : 2)
+  for (int k = 0; k < kIn; k += 8) {
+    Left a;
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      const bool inside = (kOut % 16 == 0 || o + u % 2 * 8 < kOut) &&
+                          (kIn % 8 == 0 || k + u / 2 * 4 + in_group < kIn);
+      a.set(u, inside ? own[(k + u / 2 * 4) * kWIn + u % 2 * 8 * kWOut] : 0.0f);
+    }
+#pragma unroll
+    for (int c = 0; c < kTogether; ++c) {
+      if (kFast) __builtin_assume(__isShared(x.at[c]));
+      Right b;
+#pragma unroll
+      for (int u = 0; u < 2; ++u) {
+        const bool inside = kIn % 8 == 0 || k + u * 4 + in_group < kIn;
+        b.set(u, inside ? x.at[c][(k + u * 4 + in_group) * (kStep * kLanes)] : 0.0f);
+      }
+      sum[c].add(a, b);
+    }
+  }
+  Tile<kTogether> tile;
+#pragma unroll
+  for (int c = 0; c < kTogether; ++c) {
+#pragma unroll
+    for (int u = 0; u < 4; ++u) tile.at[c][u] = sum[c].at(u);
+  }
+  return tile;
+}
+
+// store(o, n, sum over k of w[k, o] column(n)[k]): outputs in the rows of tensor cores, columns in
+// their columns. column(n) points to input 0, inputs are kStep features apart.
+template <int kIn, int kOut, int kColumns, int kStep, int kWIn, int kWOut, bool kFast,
+          typename Column, typename Store>
+DEVICE void matrix_product(int warp, const Column& column, const float* w, const Store& store) {
+  constexpr int kHigh = (kOut + 15) / 16, kWide = kColumns / 8;
+  constexpr int kTogether = together(kHigh, kWide), kGroups = (kWide + kTogether - 1) / kTogether;
+  const int group = lane_index() / 4, in_group = lane_index() % 4;
+  ROLLED for (int item = warp; item < kHigh * kGroups; item += kWarps) {
+    const int o = item % kHigh * 16 + group, first = item / kHigh * kTogether;
+    Columns<kTogether> x;
+#pragma unroll
+    for (int c = 0; c < kTogether; ++c) {
+      const int tile = kWide % kTogether != 0 && first + c >= kWide ? kWide - 1 : first + c;
+      x.at[c] = column(tile * 8 + group);
+    }
+    const Tile<kTogether> sum =
+        product_tile<kIn, kOut, kStep, kWIn, kWOut, kFast, kTogether>(x, w, o);
+#pragma unroll
+    for (int c = 0; c < kTogether; ++c) {
+      if (kWide % kTogether != 0 && first + c >= kWide) continue;
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        const int row = o + u / 2 * 8, n = (first + c) * 8 + in_group * 2 + u % 2;
+        if (kOut % 16 == 0 || row < kOut) store(row, n, sum.at[c][u]);
+      }
+    }
+  }
+}
+
+// The same for any x(k, n) and w(k, o).
 template <int kIn, int kOut, int kColumns, typename X, typename W, typename Store>
 DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
   constexpr int kHigh = (kOut + 15) / 16, kWide = kColumns / 8;
-  // Columns share the loads of weights; but every warp should have something to do.
-  constexpr int kTogether = kHigh * kWide >= 4 * kWarps ? (kWide >= 4 ? 4 : kWide)
-                            : kHigh * kWide >= 2 * kWarps ? 2 : 1;
-  constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
+  constexpr int kTogether = together(kHigh, kWide), kGroups = (kWide + kTogether - 1) / kTogether;
   const int group = lane_index() / 4, in_group = lane_index() % 4;
-  for (int item = warp; item < kHigh * kGroups; item += kWarps) {
-    const int o = item % kHigh * 16 + group, tile = item / kHigh * kTogether;
+  ROLLED for (int item = warp; item < kHigh * kGroups; item += kWarps) {
+    const int o = item % kHigh * 16 + group, first = item / kHigh * kTogether;
     Accumulator sum[kTogether];
-#pragma unroll 4
+#pragma unroll 2
     for (int k = in_group; k < kIn + in_group; k += 8) {
       Left a;
 #pragma unroll
@@ -239,20 +320,19 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
         Right b;
 #pragma unroll
         for (int u = 0; u < 2; ++u) {
-          const int n = (tile + c) * 8 + group;
           const bool inside = (kIn % 8 == 0 || k + u * 4 < kIn) &&
-                              (kWide % kTogether == 0 || tile + c < kWide);
-          b.set(u, inside ? x(k + u * 4, n) : 0.0f);
+                              (kWide % kTogether == 0 || first + c < kWide);
+          b.set(u, inside ? x(k + u * 4, (first + c) * 8 + group) : 0.0f);
         }
         sum[c].add(a, b);
       }
     }
 #pragma unroll
     for (int c = 0; c < kTogether; ++c) {
-      if (kWide % kTogether != 0 && tile + c >= kWide) continue;
+      if (kWide % kTogether != 0 && first + c >= kWide) continue;
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
-        const int row = o + u / 2 * 8, n = (tile + c) * 8 + in_group * 2 + u % 2;
+        const int row = o + u / 2 * 8, n = (first + c) * 8 + in_group * 2 + u % 2;
         if (kOut % 16 == 0 || row < kOut) store(row, n, sum[c].at(u));
       }
     }
@@ -263,14 +343,12 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
 template <int kIn, int kOut, int kPositions, typename X, typename Y, typename Store>
 DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
   constexpr int kHigh = (kIn + 15) / 16, kWide = (kOut + 7) / 8;
-  constexpr int kTogether = kHigh * kWide >= 4 * kWarps ? (kWide >= 4 ? 4 : kWide)
-                            : kHigh * kWide >= 2 * kWarps ? 2 : 1;
-  constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
+  constexpr int kTogether = together(kHigh, kWide), kGroups = (kWide + kTogether - 1) / kTogether;
   const int group = lane_index() / 4, in_group = lane_index() % 4;
-  for (int item = warp; item < kHigh * kGroups; item += kWarps) {
-    const int i = item % kHigh * 16 + group, tile = item / kHigh * kTogether;
+  ROLLED for (int item = warp; item < kHigh * kGroups; item += kWarps) {
+    const int i = item % kHigh * 16 + group, first = item / kHigh * kTogether;
     Accumulator sum[kTogether];
-#pragma unroll 2
+#pragma unroll 1
     for (int n = in_group; n < kPositions * kLanes; n += 8) {
       Left a;
 #pragma unroll
@@ -283,7 +361,7 @@ DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
         Right b;
 #pragma unroll
         for (int u = 0; u < 2; ++u) {
-          const int o = (tile + c) * 8 + group;
+          const int o = (first + c) * 8 + group;
           b.set(u, (kOut % 8 == 0 && kWide % kTogether == 0) || o < kOut ? y(o, n + u * 4) : 0.0f);
         }
         sum[c].add(a, b);
@@ -293,20 +371,64 @@ DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
     for (int c = 0; c < kTogether; ++c) {
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
-        const int row = i + u / 2 * 8, o = (tile + c) * 8 + in_group * 2 + u % 2;
+        const int row = i + u / 2 * 8, o = (first + c) * 8 + in_group * 2 + u % 2;
         if (row < kIn && o < kOut) store(row, o, sum[c].at(u));
       }
     }
   }
+}
+
+// The weight gradient of a product, into sums that lie side by side; positions are kXPosition and
+// kYPosition features apart, features of one kXStep and kYStep. Not inlined, as above.
+template <int kIn, int kOut, int kPositions, int kXPosition, int kXStep, int kYPosition, int kYStep>
+__device__ __noinline__ void weight_gradient(int warp, const float* x, const float* dy, float* sums,
+                                             int rows, bool fresh) {
+  outer<kIn, kOut, kPositions>(
+      warp,
+      [&](int k, int n) {
+        return x[(n / kLanes * kXPosition + k * kXStep) * kLanes + n % kLanes];
+      },
+      [&](int o, int n) {
+        return n % kLanes < rows ? dy[(n / kLanes * kYPosition + o * kYStep) * kLanes + n % kLanes]
+                                 : 0.0f;
+      },
+      [&](int k, int o, float value) {
+        float& to = sums[k * kOut + o];
+        to = fresh ? value : to + value;
+      });
 }
 #else
 template <int kIn, int kOut, int kColumns, typename X, typename W, typename Store>
 DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
   plain_product<kIn, kOut, kColumns>(warp, x, w, store);
 }
+template <int kIn, int kOut, int kColumns, int kStep, int kWIn, int kWOut, bool kFast,
+          typename Column, typename Store>
+DEVICE void matrix_product(int warp, const Column& column, const Real* w, const Store& store) {
+  plain_product<kIn, kOut, kColumns>(
+      warp, [&](int k, int n) { return column(n)[k * kStep * kLanes]; },
+      [&](int k, int o) { return w[k * kWIn + o * kWOut]; }, store);
+}
 template <int kIn, int kOut, int kPositions, typename X, typename Y, typename Store>
 DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
   plain_outer<kIn, kOut, kPositions>(warp, x, y, store);
+}
+template <int kIn, int kOut, int kPositions, int kXPosition, int kXStep, int kYPosition, int kYStep>
+DEVICE void weight_gradient(int warp, const Real* x, const Real* dy, Real* sums, int rows,
+                            bool fresh) {
+  plain_outer<kIn, kOut, kPositions>(
+      warp,
+      [&](int k, int n) {
+        return x[(n / kLanes * kXPosition + k * kXStep) * kLanes + n % kLanes];
+      },
+      [&](int o, int n) {
+        return n % kLanes < rows ? dy[(n / kLanes * kYPosition + o * kYStep) * kLanes + n % kLanes]
+                                 : Real(0);
+      },
+      [&](int k, int o, Real value) {
+        Real& to = sums[k * kOut + o];
+        to = fresh ? value : to + value;
+      });
 }
 #endif
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "compute/kernel/writer.h"
 
 // Matrix products, weight gradients and images. The prelude's product() and outer() take functions
@@ -15,6 +17,18 @@ std::string position(const View& view, const std::string& p) {
                   std::vector<int64_t>(view.strides.begin(), view.strides.end() - 1), p);
 }
 
+// How far positions are apart where that is always the same.
+std::optional<int64_t> position_stride(const View& view) {
+  int64_t count = 1, stride = 0;
+  for (size_t k = view.shape.size() - 1; k-- > 0;) {
+    if (view.shape[k] == 1) continue;
+    if (count > 1 && view.strides[k] != stride * count) return std::nullopt;
+    if (count == 1) stride = view.strides[k];
+    count *= view.shape[k];
+  }
+  return stride;
+}
+
 int64_t last_stride(const View& view) { return view.shape.back() == 1 ? 1 : view.strides.back(); }
 
 }  // namespace
@@ -24,24 +38,31 @@ void Writer::matmul(const Step& step) {
   const int64_t in = w.shape[0], out = w.shape[1];
   const int64_t positions = feature_count(outer_shape(y)), columns = positions * options_.lanes;
   const int number = number_of(step.node);
-  line(fmt::format("{{ const Real* const x = {}; const Real* const w = {}; Real* const y = {};",
-                   memory_.start(x), memory_.start(w), memory_.start(y)));
+  line(fmt::format("{{ const Real* const x = {}; const Real* const w = {};", memory_.start(x),
+                   memory_.start(w)));
+  if (y.buffer >= 0) line(fmt::format("Real* const y = {};", memory_.start(y)));
   if (step.bias) line(fmt::format("const Real* const bias = {};", memory_.start(step.inputs[2])));
   const int64_t warps = (out + 15) / 16 * (columns / 8);
-  line(fmt::format("product<{}, {}, {}>({},", in, out, columns, free_warp(warps)));
-  line(fmt::format("[&](int k, int n) {{ return x[({} + k * {}) * kLanes + n % kLanes]; }},",
-                   position(x, "(n / kLanes)"), last_stride(x)));
-  line(fmt::format("[&](int k, int o) {{ return w[k * {} + o * {}]; }},", w.strides[0],
-                   w.strides[1]));
-  line("[&](int o, int n, Real value) {");
-  line(fmt::format("Real& to = y[({} + o * {}) * kLanes + n % kLanes];",
-                   position(y, "(n / kLanes)"), last_stride(y)));
-  if (step.bias) line("value += bias[o];");
-  if (step.accumulate) line("value += to;");
+  line(fmt::format("matrix_product<{}, {}, {}, {}, {}, {}, {}>({},", in, out, columns,
+                   last_stride(x), w.strides[0], w.strides[1], memory_.is_fast(x),
+                   free_warp(warps)));
+  line(fmt::format("[&](int n) {{ return x + {} * kLanes + n % kLanes; }}, w,",
+                   position(x, "(n / kLanes)")));
+  line("[&](int o, int n, Real v0) {");
+  const std::string place = fmt::format("y[({} + o * {}) * kLanes + n % kLanes]",
+                                        position(y, "(n / kLanes)"), last_stride(y));
+  if (step.bias) line("v0 += bias[o];");
+  if (step.accumulate) line(fmt::format("v0 += {};", place));
   if (const char* function = function_of(step.activation); step.activation != Op::kReshape) {
-    line(fmt::format("value = {}(value);", function));
+    line(fmt::format("v0 = {}(v0);", function));
   }
-  line(checked("value", number) + " to = value; }); }");
+  line(checked("v0", number));
+  if (step.code.size() > 1) {
+    line(fmt::format("const int f = n / kLanes * {} + o, r = n % kLanes;", out));
+    line(group(step, "f"));
+  }
+  if (y.buffer >= 0) line(fmt::format("{} = v0;", place));
+  line("}); }");
 }
 
 void Writer::outer(const Step& step) {
@@ -51,6 +72,13 @@ void Writer::outer(const Step& step) {
   line(fmt::format("{{ const Real* const x = {}; const Real* const dy = {};", memory_.start(x),
                    memory_.start(dy)));
   const int64_t warps = (in + 15) / 16 * ((out + 7) / 8);
+  const auto x_position = position_stride(x), dy_position = position_stride(dy);
+  if (x_position && dy_position) {
+    line(fmt::format("weight_gradient<{}, {}, {}, {}, {}, {}, {}>({}, x, dy, &{}, rows, fresh); }}",
+                     in, out, positions, *x_position, last_stride(x), *dy_position,
+                     last_stride(dy), free_warp(warps), sum_place(step.outputs[0], "0")));
+    return;
+  }
   line(fmt::format("outer<{}, {}, {}>({},", in, out, positions, free_warp(warps)));
   line(fmt::format("[&](int k, int n) {{ return x[({} + k * {}) * kLanes + n % kLanes]; }},",
                    position(x, "(n / kLanes)"), last_stride(x)));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "compute/kernel/schedule.h"
@@ -9,10 +10,15 @@
 
 // Row steps but for products: what a block does with its tile.
 namespace agora::compute::kernel {
+namespace {
+
+constexpr size_t kPartSize = 12'000;  // characters of a function, about
+
+}  // namespace
 
 void Writer::begin_threads(int64_t count) {
   const int64_t from = busy_ % options_.threads;
-  line(fmt::format("for (int i = {}; i < {}; i += kThreads) {{",
+  line(fmt::format("ROLLED for (int i = {}; i < {}; i += kThreads) {{",
                    from == 0 ? "thread_index()"
                              : fmt::format("(thread_index() + {}) % kThreads",
                                            options_.threads - from),
@@ -33,27 +39,43 @@ void Writer::phase_rows(size_t phase) {
   line("for (int tile = block_index(); tile < tiles; tile += block_count()) {");
   line("const int64 first_row = int64(tile) * kLanes;");
   line("const int rows = int(a.rows - first_row < kLanes ? a.rows - first_row : kLanes);");
-  line(fmt::format("Real* const kept = a.kept + int64(tile) * {};",
+  line(fmt::format("const Work work{{fast, slow, a.kept + int64(tile) * {}, own_sums, first_row, rows, "
+                   "tile == block_index(), odd}};",
                    plan_.kept_features * options_.lanes));
-  line("const bool fresh = tile == block_index();");
-  line("(void)kept, (void)fresh, (void)rows;");
   row_list(steps, true);
   line("}");
 }
 
 void Writer::row_list(const std::vector<Step>& steps, bool repeated) {
   const auto waves = waves_of(plan_, steps);
+  std::string before = std::exchange(source_.text, "");
+  const auto end_part = [&] {  // so much of it becomes a function: compilers dislike long ones
+    before += as_function(source_.text);
+    source_.text.clear();
+  };
   for (size_t k = 0; k < waves.size(); ++k) {
     busy_ = 0;
-    const auto write = [&](bool loops) {
-      for (const Step* step : waves[k]) {
-        if ((step->kind == StepKind::kLoop) == loops) row_step(*step);
-      }
-    };
-    write(false);
-    write(true);
+    if (source_.text.size() > kPartSize) end_part();
+    std::vector<const Step*> loops;
+    for (const Step* step : waves[k]) {
+      step->kind == StepKind::kLoop ? loops.push_back(step) : row_step(*step);
+    }
+    if (!loops.empty()) end_part();
+    for (const Step* step : loops) loop(*step);
+    if (!loops.empty()) before += std::exchange(source_.text, "");
     if (repeated || k + 1 < waves.size()) line("block_barrier();");
   }
+  end_part();
+  source_.text = std::move(before);
+}
+
+// A call of a new function with this text.
+std::string Writer::as_function(const std::string& text) {
+  if (text.empty()) return "";
+  functions_ += fmt::format(
+      "FUNCTION void part_{0}(const Arguments& a, const Work& work) {{\nTILE_MEMORY\n{1}}}\n", parts_,
+      text);
+  return fmt::format("part_{}(a, work);\n", parts_++);
 }
 
 void Writer::row_step(const Step& step) {
@@ -80,8 +102,10 @@ void Writer::load(const Step& step) {
   begin_threads(features * options_.lanes);
   line(fmt::format("const int f = i % {0}, r = i / {0};", features));
   line(fmt::format("const int64 from = (first_row + (r < rows ? r : rows - 1)) * {} + f;", features));
-  std::string value = fmt::format("a.current[{}][from]", step.index);
-  if (!step.variable) {
+  std::string value;
+  if (step.variable) {
+    value = memory_.variable(step.index, false) + "[from]";
+  } else {
     const PlannedInput& input = plan_.inputs[static_cast<size_t>(step.index)];
     value = input.storage == Storage::kByte
                 ? fmt::format("Real(((const unsigned char*)a.inputs[{}])[from]) * {}", step.index,
@@ -96,9 +120,10 @@ void Writer::store(const Step& step) {
   const int64_t features = from.count();
   begin_threads(features * options_.lanes);
   line(fmt::format("const int f = i % {0}, r = i / {0};", features));
-  line(fmt::format("if (r < rows) {}[{}][(first_row + r) * {} + f] = {}; }}",
-                   step.variable ? "a.next" : "a.outputs", step.index, features,
-                   memory_.at(from, "f")));
+  line(fmt::format("if (r < rows) {}[(first_row + r) * {} + f] = {}; }}",
+                   step.variable ? memory_.variable(step.index, true)
+                                 : fmt::format("a.outputs[{}]", step.index),
+                   features, memory_.at(from, "f")));
 }
 
 void Writer::loop(const Step& step) {
@@ -121,6 +146,11 @@ void Writer::row_operation(const Step& step) {
                        step.inputs.empty() ? "Real(0)" : memory_.at(step.inputs[0], "f")));
       return;
     }
+    case Op::kPad:
+      begin_threads(step.outputs[0].count() * options_.lanes);
+      line("const int f = i / kLanes, r = i % kLanes;");
+      line(fmt::format("{} = {}; }}", memory_.at(step.outputs[0], "f"), padded(step)));
+      return;
     case Op::kSum:
     case Op::kMaximum:
       return reduce(step);
@@ -152,6 +182,18 @@ void Writer::row_operation(const Step& step) {
   }
 }
 
+std::string Writer::padded(const Step& step) const {
+  const View &x = step.inputs[0], &y = step.outputs[0];
+  const size_t axis = static_cast<size_t>(step.ints[0]);
+  int64_t inner = 1;
+  for (size_t k = axis + 1; k < y.shape.size(); ++k) inner *= y.shape[k];
+  const int64_t from = x.shape[axis], to = y.shape[axis], before = step.ints[1];
+  const std::string along = fmt::format("(f / {} % {} - {})", inner, to, before);
+  const std::string i = fmt::format("((f / {} * {} + {}) * {} + f % {})", inner * to, from, along,
+                                    inner, inner);
+  return fmt::format("{} >= 0 && {} < {} ? {} : Real(0)", along, along, from, memory_.at(x, i));
+}
+
 void Writer::reduce(const Step& step) {
   const View& x = step.inputs[0];
   const int number = number_of(step.node);
@@ -178,14 +220,17 @@ void Writer::reduce(const Step& step) {
   line(fmt::format("const bool inside = p < {};", positions));
   line(fmt::format("const Real* const x = {} + (inside ? {} : 0) * kLanes + r;", memory_.start(x),
                    index_of(kept, x.strides, "p")));
-  line(fmt::format("const Real value = join_apart<{}, {}, kLanes>(part, {}, [&](int k) {{ return "
+  line(fmt::format("const Real v0 = join_apart<{}, {}, kLanes>(part, {}, [&](int k) {{ return "
                    "x[{} * kLanes]; }}) * {};",
                    step.op == Op::kSum ? "Sum" : "Maximum",
                    parts == 1 ? "1" : fmt::format("(kWarp == 1 ? 1 : {})", parts), count,
                    index_of(joined, x.strides, "k"), literal(step.scale)));
-  line(checked("value", number));
-  line(fmt::format("if (part == 0 && inside) {} = value; }}",
-                   memory_.element(step.outputs[0], "p")));
+  line("if (part == 0 && inside) { const int f = p; (void)f;" + checked("v0", number));
+  if (step.code.size() > 1) line(group(step, "f"));
+  if (step.outputs[0].buffer >= 0) {
+    line(fmt::format("{} = v0;", memory_.element(step.outputs[0], "p")));
+  }
+  line("} }");
 }
 
 void Writer::softmax(const Step& step) {

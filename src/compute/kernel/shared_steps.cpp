@@ -20,7 +20,15 @@ constexpr int64_t kLongReduction = 1 << 15;
 
 std::string Writer::group(const Step& step, const std::string& f) {
   std::string text;
+  const size_t first = step.kind == StepKind::kElementwise ? 0 : 1;  // v0 is the operation's
+  std::vector<bool> read(step.inputs.size());
+  for (size_t k = first; k < step.code.size(); ++k) {
+    for (const int32_t slot : {step.code[k].a, step.code[k].b, step.code[k].c}) {
+      if (slot >= 0) read[static_cast<size_t>(slot)] = true;
+    }
+  }
   for (size_t k = 0; k < step.inputs.size(); ++k) {
+    if (!read[k]) continue;
     const View& view = step.inputs[k];
     std::string value = memory_.at(view, f);
     if (const auto it = inline_sums_.find(view.buffer);
@@ -33,7 +41,7 @@ std::string Writer::group(const Step& step, const std::string& f) {
   const auto operand = [](int32_t slot) {
     return slot >= 0 ? fmt::format("x{}", slot) : fmt::format("v{}", -2 - slot);
   };
-  for (size_t k = 0; k < step.code.size(); ++k) {
+  for (size_t k = first; k < step.code.size(); ++k) {
     const Instruction& code = step.code[k];
     const char* const function = function_of(code.op);
     CHECK(function != nullptr, "{} is not elementwise", op_name(code.op));
@@ -43,7 +51,7 @@ std::string Writer::group(const Step& step, const std::string& f) {
     text += fmt::format("const Real v{} = {}({});{}\n", k, function, operands,
                         checked(fmt::format("v{}", k), number_of(code.node)));
   }
-  for (size_t k = 0; k < step.outputs.size(); ++k) {
+  for (size_t k = first; k < step.outputs.size(); ++k) {
     if (step.outputs[k].buffer < 0) continue;
     text += fmt::format("{} = v{};\n", memory_.at(step.outputs[k], f), k);
   }
@@ -59,6 +67,8 @@ Writer::Elements Writer::shared_elements(const Step& step) {
       return {y.count(),
               fmt::format("{} = {};\n", memory_.at(y, "f"),
                           step.inputs.empty() ? "Real(0)" : memory_.at(step.inputs[0], "f"))};
+    case Op::kPad:
+      return {y.count(), fmt::format("{} = {};\n", memory_.at(y, "f"), padded(step))};
     case Op::kMatmul: {
       const View &x = step.inputs[0], &w = step.inputs[1];
       const int64_t in = w.shape[0], out = w.shape[1];
@@ -85,7 +95,7 @@ void Writer::write_distributed(const std::vector<Elements>& pieces) {
   int64_t total = 0;
   for (const Elements& piece : pieces) total += (piece.count + 31) / 32 * 32;
   source_.distributed = std::max(source_.distributed, total);
-  line(fmt::format("for (int i = block_index() * kThreads + thread_index(); i < {}; i += kThreads * "
+  line(fmt::format("ROLLED for (int i = block_index() * kThreads + thread_index(); i < {}; i += kThreads * "
                    "block_count()) {{",
                    total));
   int64_t begin = 0;
@@ -137,7 +147,7 @@ void Writer::combine_sums(size_t phase, bool& grid) {
     }
     const std::string check = checked("value", number_of(step.node));
     if (buffer.size <= kSmallSums) {
-      line(fmt::format("for (int e = warp_index(); e < {}; e += kWarps) {{", buffer.size));
+      line(fmt::format("ROLLED for (int e = warp_index(); e < {}; e += kWarps) {{", buffer.size));
       line(fmt::format("const Real value = join_apart<Sum, kWarp, 1>(lane_index(), parts, [&](int k) "
                        "{{ return a.sums[k * int64(kSums) + {} + e]; }});{}",
                        place, check));
@@ -168,7 +178,7 @@ void Writer::shared_reduce(const Step& step, bool& grid) {
   const std::string from = memory_.element(x, fmt::format("{} + {}", start,
                                                           index_of(joined, x.strides, "k")));
   if (count <= kLongReduction) {
-    line(fmt::format("for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
+    line(fmt::format("ROLLED for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
     line(fmt::format("const Real value = join_apart<{}, kWarp, 1>(lane_index(), {}, [&](int k) {{ "
                      "return {}; }}) * {};{}",
                      join, count, from, literal(step.scale), check));
@@ -191,7 +201,7 @@ void Writer::shared_reduce(const Step& step, bool& grid) {
   ++source_.grid_barriers;
   grid = false;
   const int64_t first = source_.workspace_sets - positions;
-  line(fmt::format("for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
+  line(fmt::format("ROLLED for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
   line(fmt::format("const Real value = join_apart<{}, kWarp, 1>(lane_index(), block_count(), "
                    "[&](int k) {{ return a.workspace[({} + p) * block_count() + k]; }}) * {};{}",
                    join, first, literal(step.scale), check));
