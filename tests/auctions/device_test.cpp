@@ -1,5 +1,5 @@
-// Trainings on a GPU beside the same on the CPU. Where there is no GPU a thread of the host runs the
-// kernels of a small network for a few iterations.
+// Trainings on a GPU beside the same on the CPU. Where there is no GPU a thread of the host runs
+// the kernels of a small network for a few iterations.
 #include <gtest/gtest.h>
 
 #include <cmath>

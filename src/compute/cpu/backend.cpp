@@ -20,9 +20,7 @@ class HostMemory final : public DeviceMemory {
   void read(void* to, int64_t bytes, int64_t at) const override {
     std::memcpy(to, as<char>() + at, static_cast<size_t>(bytes));
   }
-  void copy(const DeviceMemory& from, int64_t bytes) override {
-    write(from.as<void>(), bytes, 0);
-  }
+  void copy(const DeviceMemory& from, int64_t bytes) override { write(from.as<void>(), bytes, 0); }
 
  private:
   MemoryBlock block_;

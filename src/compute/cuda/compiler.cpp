@@ -20,7 +20,8 @@ namespace {
 class Library {
  public:
   Library() {
-    const std::string versions[] = {fmt::format("libnvrtc.so.{}", CUDART_VERSION / 1000), "libnvrtc.so"};
+    const std::string versions[] = {fmt::format("libnvrtc.so.{}", CUDART_VERSION / 1000),
+                                    "libnvrtc.so"};
     const std::string folders[] = {"", fmt::format("{}/", AGORA_CUDA_LIBRARIES),
                                    "/usr/local/cuda/lib64/"};
     for (const std::string& folder : folders) {
@@ -99,8 +100,6 @@ void keep_code(const std::filesystem::path& file, const std::string& code) {
   std::filesystem::remove(partly, ignored);
 }
 
-std::string compile_now(const std::string& text, const std::string& architecture);
-
 }  // namespace
 
 std::string compile(const std::string& text, const std::string& architecture) {
@@ -114,8 +113,6 @@ std::string compile(const std::string& text, const std::string& architecture) {
   if (!folder.empty()) keep_code(folder / name, code);
   return code;
 }
-
-namespace {
 
 std::string compile_now(const std::string& text, const std::string& architecture) {
   static const Library library;
@@ -146,5 +143,4 @@ std::string compile_now(const std::string& text, const std::string& architecture
   return code;
 }
 
-}  // namespace
 }  // namespace agora::compute::cuda

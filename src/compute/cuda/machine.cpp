@@ -35,8 +35,8 @@ class GpuMemory final : public DeviceMemory {
             "copying to the GPU");
   }
   void read(void* to, int64_t bytes, int64_t at) const override {
-    require(cudaMemcpyAsync(to, as<char>() + at, static_cast<size_t>(bytes),
-                            cudaMemcpyDeviceToHost, kStream),
+    require(cudaMemcpyAsync(to, as<char>() + at, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,
+                            kStream),
             "copying from the GPU");
     require(cudaStreamSynchronize(kStream), "running a kernel");
   }

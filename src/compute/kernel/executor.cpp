@@ -27,7 +27,7 @@ class KernelExecutor final : public Executor {
     const int64_t fits = (machine.fast_bytes() - kReserved) / (options_.lanes * kWidth);
     options_.fast_features = std::min(plan.scratch_features, fits);
     const Source source = make_source(plan, options_);
-    has_indices_ = source.has_indices;
+    if (source.has_indices) nodes_ = source.nodes;
     barriers_ = source.grid_barriers;
     const int64_t tiles = (capacity_ + options_.lanes - 1) / options_.lanes;
     const int64_t for_shared = (source.distributed + kThreads - 1) / kThreads;
@@ -55,9 +55,7 @@ class KernelExecutor final : public Executor {
       copied_.emplace_back(input, &array);
     }
   }
-  void bind_output(size_t output, DeviceArray& array) override {
-    bound_outputs_[output] = &array;
-  }
+  void bind_output(size_t output, DeviceArray& array) override { bound_outputs_[output] = &array; }
 
   void run(int64_t rows) override {
     throw_if_stopped();
@@ -67,9 +65,8 @@ class KernelExecutor final : public Executor {
     // Variables with rows are committed by the host where not all rows take part.
     const bool partly =
         rows < variables_.rows() &&
-        std::any_of(plan_.variables.begin(), plan_.variables.end(), [](const PlannedVariable& it) {
-          return it.updated && is_row_local(it.shape);
-        });
+        std::any_of(plan_.variables.begin(), plan_.variables.end(),
+                    [](const PlannedVariable& it) { return it.updated && is_row_local(it.shape); });
     if (partly || times == 1) return Executor::repeat(rows, times);
     throw_if_stopped();
     start(*kernel_, rows, times);
@@ -124,7 +121,8 @@ class KernelExecutor final : public Executor {
   // Few rows: small tiles, so that many blocks have one. Many: what fast memory holds.
   int64_t choose_lanes() const {
     for (const int64_t lanes : {32, 16}) {
-      const bool fits = plan_.scratch_features * lanes * kWidth <= machine_.fast_bytes() - kReserved;
+      const bool fits =
+          plan_.scratch_features * lanes * kWidth <= machine_.fast_bytes() - kReserved;
       if (fits && capacity_ >= lanes * machine_.blocks()) return lanes;
     }
     return kLaneStep;
@@ -166,13 +164,14 @@ class KernelExecutor final : public Executor {
     }
     for (const PlannedOutput& it : plan_.outputs) {
       const bool rows = is_row_local(it.shape);
-      outputs_.push_back(memory(rows ? feature_count(it.shape) * capacity_ * kWidth : 0, "outputs"));
+      outputs_.push_back(
+          memory(rows ? feature_count(it.shape) * capacity_ * kWidth : 0, "outputs"));
       bound_outputs_.push_back(nullptr);
     }
     for (const PlannedVariable& it : plan_.variables) entry_.push_back(variables_.find(it.name));
   }
 
-  void reset_faults() {
+  void reset_faults() const {
     const int32_t none[2] = {0, std::numeric_limits<int32_t>::max()};
     faults_->write(none, sizeof none);
   }
@@ -220,7 +219,8 @@ class KernelExecutor final : public Executor {
   template <typename From>
   void assign(size_t input, std::span<const From> values) {
     const PlannedInput& it = plan_.inputs[input];
-    CHECK(it.storage != Storage::kByte || !is_row_local(it.shape), "input '{}' takes bytes", it.name);
+    CHECK(it.storage != Storage::kByte || !is_row_local(it.shape), "input '{}' takes bytes",
+          it.name);
     std::vector<Real>& converted = converted_;
     converted.resize(values.size());
     const Real scale = static_cast<Real>(it.scale);
@@ -243,13 +243,16 @@ class KernelExecutor final : public Executor {
       const Buffer& buffer = plan_.buffers[static_cast<size_t>(it.view.buffer)];
       shared_->read(values, count * kWidth, buffer.offset * kWidth);
     }
-    if (!has_indices_) return;
-    int32_t faults[2];
+    if (nodes_.empty()) return;
+    int32_t faults[3];
     faults_->read(faults, sizeof faults);
     if (faults[0] == 0) return;
-    const int32_t none[2] = {0, std::numeric_limits<int32_t>::max()};
-    faults_->write(none, sizeof none);
-    throw user_error("an index is out of range");
+    reset_faults();
+    const Node& node = plan_.graph->node(nodes_[static_cast<size_t>(faults[0] - 1)]);
+    const int64_t depth = node.op == Op::kOneHot    ? node.ints[0]
+                          : node.op == Op::kScatter ? node.shape[0]
+                                                    : plan_.graph->node(node.inputs[0]).shape[0];
+    throw user_error("{}: index {} is outside [0, {})", op_name(node.op), faults[2], depth);
   }
 
   template <typename To>
@@ -305,15 +308,15 @@ class KernelExecutor final : public Executor {
   int64_t capacity_;
   SourceOptions options_;
   std::unique_ptr<Kernel> kernel_;
-  bool has_indices_ = false;
+  std::vector<int32_t> nodes_;  // by the numbers of faults, where indices may be out of range
   int64_t blocks_ = 1, barriers_ = 0, bytes_ = 0;
-  int64_t rows_ = -1;       // for which 1 / rows is there
-  int64_t times_ = 1;       // of the last start
-  uint64_t arrivals_ = 0;   // at barriers, so far
+  int64_t rows_ = -1;      // for which 1 / rows is there
+  int64_t times_ = 1;      // of the last start
+  uint64_t arrivals_ = 0;  // at barriers, so far
   std::unique_ptr<DeviceMemory> shared_, kept_, scratch_, sums_, workspace_, barrier_, faults_;
   std::vector<std::unique_ptr<DeviceMemory>> inputs_, outputs_;
   std::vector<const DeviceArray*> bound_inputs_, bound_outputs_;  // row-local ones, or null
-  std::vector<std::pair<size_t, const DeviceArray*>> copied_;  // shared inputs that are bound
+  std::vector<std::pair<size_t, const DeviceArray*>> copied_;     // shared inputs that are bound
   std::vector<int64_t> entry_;  // of each planned variable in Variables
   std::vector<uint64_t> arguments_;
   std::vector<Real> converted_;

@@ -1,6 +1,6 @@
 // What generated kernels are made of (source.h). NVRTC compiles it for a GPU, where a block of
-// kThreads threads works on a tile of kLanes rows; any C++ compiler compiles it for one thread, which
-// is how tests run kernels where there is no GPU. The generator defines Real, kLanes and
+// kThreads threads works on a tile of kLanes rows; any C++ compiler compiles it for one thread,
+// which is how tests run kernels where there is no GPU. The generator defines Real, kLanes and
 // kBlockThreads before it. Memory of a tile: element (feature f, row r) is at f * kLanes + r.
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
@@ -56,7 +56,8 @@ DEVICE void grid_barrier(unsigned* counter, unsigned& arrivals) {
 #endif
 }
 
-// Faults: [0] the step of an index out of range, plus one; [1] the first step that is not finite.
+// Faults: [0] the step of an index out of range, plus one; [1] the first step that is not finite;
+// [2] the index.
 DEVICE void not_finite(Real value, int step, int* faults) {
   if (isfinite(value)) return;
 #ifdef __CUDACC__
@@ -67,6 +68,7 @@ DEVICE void not_finite(Real value, int step, int* faults) {
 }
 DEVICE int checked_index(Real value, int depth, int step, int* faults) {
   if (value >= 0 && value < Real(depth)) return int(value);
+  faults[2] = int(value);
   faults[0] = step + 1;
   return 0;
 }
@@ -102,8 +104,8 @@ struct Maximum {
   DEVICE static Real join(Real a, Real b) { return op_max(b, a); }
 };
 
-// The join of at(0), ..., at(count - 1) by `kParts` neighbours `kStep` lanes apart, of which this is
-// number `part`; all of them get it.
+// The join of at(0), ..., at(count - 1) by `kParts` neighbours `kStep` lanes apart, of which this
+// is number `part`; all of them get it.
 template <typename Join, int kParts, int kStep, typename At>
 DEVICE Real join_apart(int part, int count, const At& at) {
   Real total[4] = {Join::start(), Join::start(), Join::start(), Join::start()};
@@ -226,7 +228,9 @@ struct Columns {
 
 // How many tiles of columns share the loads of weights; but every warp should have something to do.
 __device__ constexpr int together(int high, int wide) {
-  return high * wide >= 4 * kWarps && wide >= 4 ? 4 : high * wide >= 2 * kWarps && wide >= 2 ? 2 : 1;
+  return high * wide >= 4 * kWarps && wide >= 4   ? 4
+         : high * wide >= 2 * kWarps && wide >= 2 ? 2
+                                                  : 1;
 }
 
 // Outputs o and o + 8 of this lane's group for kTogether columns of its own. Not inlined: products
@@ -237,7 +241,7 @@ __device__ __noinline__ Tile<kTogether> product_tile(Columns<kTogether> x, const
   __builtin_assume(__isGlobal(w));
   Accumulator sum[kTogether];
   const float* const own = w + o * kWOut + in_group * kWIn;
-#pragma unroll (kTogether == 1 && kIn <= 128 ? 16 : kTogether <= 2 ? 4 : 2)
+#pragma unroll(kTogether == 1 && kIn <= 128 ? 16 : kTogether <= 2 ? 4 : 2)
   for (int k = 0; k < kIn; k += 8) {
     Left a;
 #pragma unroll
@@ -320,8 +324,8 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
         Right b;
 #pragma unroll
         for (int u = 0; u < 2; ++u) {
-          const bool inside = (kIn % 8 == 0 || k + u * 4 < kIn) &&
-                              (kWide % kTogether == 0 || first + c < kWide);
+          const bool inside =
+              (kIn % 8 == 0 || k + u * 4 < kIn) && (kWide % kTogether == 0 || first + c < kWide);
           b.set(u, inside ? x(k + u * 4, (first + c) * 8 + group) : 0.0f);
         }
         sum[c].add(a, b);
@@ -385,9 +389,7 @@ __device__ __noinline__ void weight_gradient(int warp, const float* x, const flo
                                              int rows, bool fresh) {
   outer<kIn, kOut, kPositions>(
       warp,
-      [&](int k, int n) {
-        return x[(n / kLanes * kXPosition + k * kXStep) * kLanes + n % kLanes];
-      },
+      [&](int k, int n) { return x[(n / kLanes * kXPosition + k * kXStep) * kLanes + n % kLanes]; },
       [&](int o, int n) {
         return n % kLanes < rows ? dy[(n / kLanes * kYPosition + o * kYStep) * kLanes + n % kLanes]
                                  : 0.0f;
@@ -418,9 +420,7 @@ DEVICE void weight_gradient(int warp, const Real* x, const Real* dy, Real* sums,
                             bool fresh) {
   plain_outer<kIn, kOut, kPositions>(
       warp,
-      [&](int k, int n) {
-        return x[(n / kLanes * kXPosition + k * kXStep) * kLanes + n % kLanes];
-      },
+      [&](int k, int n) { return x[(n / kLanes * kXPosition + k * kXStep) * kLanes + n % kLanes]; },
       [&](int o, int n) {
         return n % kLanes < rows ? dy[(n / kLanes * kYPosition + o * kYStep) * kLanes + n % kLanes]
                                  : Real(0);
@@ -438,7 +438,8 @@ template <int kSize, int kStep>
 DEVICE void reflect_line(Real* cells) {
   if (kSize == 1) return;
   constexpr double kSizeReal = kSize;
-  const Real root = Real(sqrt(kSizeReal)), scale = Real(1) / root, shift = Real(1) / (root - Real(1));
+  const Real root = Real(sqrt(kSizeReal)), scale = Real(1) / root,
+             shift = Real(1) / (root - Real(1));
   Real sum = 0;
   UNROLL(8)
   for (int k = 0; k < kSize; ++k) sum += cells[k * kStep];

@@ -75,16 +75,17 @@ void Writer::outer(const Step& step) {
   const auto x_position = position_stride(x), dy_position = position_stride(dy);
   if (x_position && dy_position) {
     line(fmt::format("weight_gradient<{}, {}, {}, {}, {}, {}, {}>({}, x, dy, &{}, rows, fresh); }}",
-                     in, out, positions, *x_position, last_stride(x), *dy_position,
-                     last_stride(dy), free_warp(warps), sum_place(step.outputs[0], "0")));
+                     in, out, positions, *x_position, last_stride(x), *dy_position, last_stride(dy),
+                     free_warp(warps), sum_place(step.outputs[0], "0")));
     return;
   }
   line(fmt::format("outer<{}, {}, {}>({},", in, out, positions, free_warp(warps)));
   line(fmt::format("[&](int k, int n) {{ return x[({} + k * {}) * kLanes + n % kLanes]; }},",
                    position(x, "(n / kLanes)"), last_stride(x)));
-  line(fmt::format("[&](int o, int n) {{ return n % kLanes < rows ? dy[({} + o * {}) * kLanes + n % "
-                   "kLanes] : Real(0); }},",
-                   position(dy, "(n / kLanes)"), last_stride(dy)));
+  line(
+      fmt::format("[&](int o, int n) {{ return n % kLanes < rows ? dy[({} + o * {}) * kLanes + n % "
+                  "kLanes] : Real(0); }},",
+                  position(dy, "(n / kLanes)"), last_stride(dy)));
   line("[&](int k, int o, Real value) {");
   give_sum(step.outputs[0], fmt::format("k * {} + o", out), "value");
   line("}); }");
@@ -105,9 +106,10 @@ void Writer::convolution(const Step& step) {
   line(fmt::format("product<9 * kFrom, kTo, {}>({},", columns,
                    free_warp((to + 15) / 16 * (columns / 8))));
   line("[&](int k, int n) {");
-  line(fmt::format("const int tap = k / kFrom, p = n / kLanes, down = p / kWidth {0} (tap / 3 - 1), "
-                   "across = p % kWidth {0} (tap % 3 - 1);",
-                   forward ? "+" : "-"));
+  line(
+      fmt::format("const int tap = k / kFrom, p = n / kLanes, down = p / kWidth {0} (tap / 3 - 1), "
+                  "across = p % kWidth {0} (tap % 3 - 1);",
+                  forward ? "+" : "-"));
   line("if (down < 0 || down >= kHeight || across < 0 || across >= kWidth) return Real(0);");
   line("return x[((down * kWidth + across) * kFrom + k % kFrom) * kLanes + n % kLanes]; },");
   line(forward ? "[&](int k, int o) { return w[k * kTo + o]; },"
@@ -127,12 +129,14 @@ void Writer::conv_weight(const Step& step) {
   line(fmt::format("outer<9 * kIn, kOut, kHeight * kWidth>({},",
                    free_warp((9 * in + 15) / 16 * ((out + 7) / 8))));
   line("[&](int k, int n) {");
-  line("const int tap = k / kIn, p = n / kLanes, down = p / kWidth + tap / 3 - 1, across = p % "
-       "kWidth + tap % 3 - 1;");
+  line(
+      "const int tap = k / kIn, p = n / kLanes, down = p / kWidth + tap / 3 - 1, across = p % "
+      "kWidth + tap % 3 - 1;");
   line("if (down < 0 || down >= kHeight || across < 0 || across >= kWidth) return Real(0);");
   line("return x[((down * kWidth + across) * kIn + k % kIn) * kLanes + n % kLanes]; },");
-  line("[&](int o, int n) { return n % kLanes < rows ? dy[(n / kLanes * kOut + o) * kLanes + n % "
-       "kLanes] : Real(0); },");
+  line(
+      "[&](int o, int n) { return n % kLanes < rows ? dy[(n / kLanes * kOut + o) * kLanes + n % "
+      "kLanes] : Real(0); },");
   line("[&](int k, int o, Real value) {");
   give_sum(step.outputs[0], "k * kOut + o", "value");
   line("}); }");

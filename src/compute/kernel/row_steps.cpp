@@ -19,9 +19,9 @@ constexpr size_t kPartSize = 12'000;  // characters of a function, about
 void Writer::begin_threads(int64_t count) {
   const int64_t from = busy_ % options_.threads;
   line(fmt::format("ROLLED for (int i = {}; i < {}; i += kThreads) {{",
-                   from == 0 ? "thread_index()"
-                             : fmt::format("(thread_index() + {}) % kThreads",
-                                           options_.threads - from),
+                   from == 0
+                       ? "thread_index()"
+                       : fmt::format("(thread_index() + {}) % kThreads", options_.threads - from),
                    count));
   busy_ += (count + 31) / 32 * 32;
 }
@@ -39,9 +39,10 @@ void Writer::phase_rows(size_t phase) {
   line("for (int tile = block_index(); tile < tiles; tile += block_count()) {");
   line("const int64 first_row = int64(tile) * kLanes;");
   line("const int rows = int(a.rows - first_row < kLanes ? a.rows - first_row : kLanes);");
-  line(fmt::format("const Work work{{fast, slow, a.kept + int64(tile) * {}, own_sums, first_row, rows, "
-                   "tile == block_index(), odd}};",
-                   plan_.kept_features * options_.lanes));
+  line(fmt::format(
+      "const Work work{{fast, slow, a.kept + int64(tile) * {}, own_sums, first_row, rows, "
+      "tile == block_index(), odd}};",
+      plan_.kept_features * options_.lanes));
   row_list(steps, true);
   line("}");
 }
@@ -73,8 +74,8 @@ void Writer::row_list(const std::vector<Step>& steps, bool repeated) {
 std::string Writer::as_function(const std::string& text) {
   if (text.empty()) return "";
   functions_ += fmt::format(
-      "FUNCTION void part_{0}(const Arguments& a, const Work& work) {{\nTILE_MEMORY\n{1}}}\n", parts_,
-      text);
+      "FUNCTION void part_{0}(const Arguments& a, const Work& work) {{\nTILE_MEMORY\n{1}}}\n",
+      parts_, text);
   return fmt::format("part_{}(a, work);\n", parts_++);
 }
 
@@ -101,7 +102,8 @@ void Writer::load(const Step& step) {
   const int64_t features = to.count();
   begin_threads(features * options_.lanes);
   line(fmt::format("const int f = i % {0}, r = i / {0};", features));
-  line(fmt::format("const int64 from = (first_row + (r < rows ? r : rows - 1)) * {} + f;", features));
+  line(fmt::format("const int64 from = (first_row + (r < rows ? r : rows - 1)) * {} + f;",
+                   features));
   std::string value;
   if (step.variable) {
     value = memory_.variable(step.index, false) + "[from]";
@@ -120,10 +122,10 @@ void Writer::store(const Step& step) {
   const int64_t features = from.count();
   begin_threads(features * options_.lanes);
   line(fmt::format("const int f = i % {0}, r = i / {0};", features));
-  line(fmt::format("if (r < rows) {}[(first_row + r) * {} + f] = {}; }}",
-                   step.variable ? memory_.variable(step.index, true)
-                                 : fmt::format("a.outputs[{}]", step.index),
-                   features, memory_.at(from, "f")));
+  line(fmt::format(
+      "if (r < rows) {}[(first_row + r) * {} + f] = {}; }}",
+      step.variable ? memory_.variable(step.index, true) : fmt::format("a.outputs[{}]", step.index),
+      features, memory_.at(from, "f")));
 }
 
 void Writer::loop(const Step& step) {
@@ -189,8 +191,8 @@ std::string Writer::padded(const Step& step) const {
   for (size_t k = axis + 1; k < y.shape.size(); ++k) inner *= y.shape[k];
   const int64_t from = x.shape[axis], to = y.shape[axis], before = step.ints[1];
   const std::string along = fmt::format("(f / {} % {} - {})", inner, to, before);
-  const std::string i = fmt::format("((f / {} * {} + {}) * {} + f % {})", inner * to, from, along,
-                                    inner, inner);
+  const std::string i =
+      fmt::format("((f / {} * {} + {}) * {} + f % {})", inner * to, from, along, inner, inner);
   return fmt::format("{} >= 0 && {} < {} ? {} : Real(0)", along, along, from, memory_.at(x, i));
 }
 
@@ -215,16 +217,18 @@ void Writer::reduce(const Step& step) {
     const int64_t all = (positions * options_.lanes * parts + 31) / 32 * 32;
     begin_threads(all);
   }
-  line(fmt::format("const int r = i % kLanes, part = kWarp == 1 ? 0 : i / kLanes % {0}, p = i / kLanes / {0};",
-                   parts));
+  line(fmt::format(
+      "const int r = i % kLanes, part = kWarp == 1 ? 0 : i / kLanes % {0}, p = i / kLanes / {0};",
+      parts));
   line(fmt::format("const bool inside = p < {};", positions));
   line(fmt::format("const Real* const x = {} + (inside ? {} : 0) * kLanes + r;", memory_.start(x),
                    index_of(kept, x.strides, "p")));
-  line(fmt::format("const Real v0 = join_apart<{}, {}, kLanes>(part, {}, [&](int k) {{ return "
-                   "x[{} * kLanes]; }}) * {};",
-                   step.op == Op::kSum ? "Sum" : "Maximum",
-                   parts == 1 ? "1" : fmt::format("(kWarp == 1 ? 1 : {})", parts), count,
-                   index_of(joined, x.strides, "k"), literal(step.scale)));
+  line(
+      fmt::format("const Real v0 = join_apart<{}, {}, kLanes>(part, {}, [&](int k) {{ return "
+                  "x[{} * kLanes]; }}) * {};",
+                  step.op == Op::kSum ? "Sum" : "Maximum",
+                  parts == 1 ? "1" : fmt::format("(kWarp == 1 ? 1 : {})", parts), count,
+                  index_of(joined, x.strides, "k"), literal(step.scale)));
   line("if (part == 0 && inside) { const int f = p; (void)f;" + checked("v0", number));
   if (step.code.size() > 1) line(group(step, "f"));
   if (step.outputs[0].buffer >= 0) {
@@ -255,9 +259,11 @@ void Writer::softmax(const Step& step) {
   line("Real top = x[0]; for (int k = 1; k < kSize; ++k) top = op_max(x[k * kFrom], top);");
   line("Real total = 0;");
   if (step.op == Op::kSoftmax) {
-    line("for (int k = 0; k < kSize; ++k) { const Real e = exp(x[k * kFrom] - top); total += e; "
-         "y[k * kTo] = e; }");
-    line("const Real scale = Real(1) / total; for (int k = 0; k < kSize; ++k) y[k * kTo] *= scale;");
+    line(
+        "for (int k = 0; k < kSize; ++k) { const Real e = exp(x[k * kFrom] - top); total += e; "
+        "y[k * kTo] = e; }");
+    line(
+        "const Real scale = Real(1) / total; for (int k = 0; k < kSize; ++k) y[k * kTo] *= scale;");
   } else {
     line("for (int k = 0; k < kSize; ++k) total += exp(x[k * kFrom] - top);");
     line("const Real shift = top + log(total);");
@@ -287,8 +293,9 @@ void Writer::reflect(const Step& step) {
     line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = tanh(cells[k]);");
   } else if (step.inputs.size() == 2) {
     line(fmt::format("{{ const Real* const y = {} + at;", memory_.start(step.inputs[1])));
-    line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = fma(-(cells[k] * "
-         "y[k * kStep]), y[k * kStep], cells[k]); }");
+    line(
+        "UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = fma(-(cells[k] * "
+        "y[k * kStep]), y[k * kStep], cells[k]); }");
   }
   const auto give = [&](const View& to) {
     line(fmt::format("{{ Real* const y = {} + at;", memory_.start(to)));

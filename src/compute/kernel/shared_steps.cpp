@@ -12,8 +12,8 @@
 namespace agora::compute::kernel {
 namespace {
 
-constexpr int64_t kSmall = 2048;         // elements
-constexpr int64_t kSmallSums = 64;       // of sums over rows
+constexpr int64_t kSmall = 2048;    // elements
+constexpr int64_t kSmallSums = 64;  // of sums over rows
 constexpr int64_t kLongReduction = 1 << 15;
 
 }  // namespace
@@ -31,8 +31,7 @@ std::string Writer::group(const Step& step, const std::string& f) {
     if (!read[k]) continue;
     const View& view = step.inputs[k];
     std::string value = memory_.at(view, f);
-    if (const auto it = inline_sums_.find(view.buffer);
-        !view.uniform && it != inline_sums_.end()) {
+    if (const auto it = inline_sums_.find(view.buffer); !view.uniform && it != inline_sums_.end()) {
       value = fmt::format("sum_parts(a.sums + {} + {}, {}, parts)", it->second + view.offset,
                           index_of(view.shape, view.strides, f), "kSums");
     }
@@ -76,13 +75,12 @@ Writer::Elements Writer::shared_elements(const Step& step) {
           index_of(Shape(x.shape.begin(), x.shape.end() - 1),
                    std::vector<int64_t>(x.strides.begin(), x.strides.end() - 1), "p");
       return {y.count(),
-              fmt::format("const int p = f / {1}, o = f % {1}; Real sum = 0;\n"
-                          "for (int k = 0; k < {0}; ++k) sum = fma({2}, {3}, sum);\n{4}{5} = sum;\n",
-                          in, out,
-                          memory_.element(x, fmt::format("{} + k * {}", start, x.strides.back())),
-                          memory_.element(w, fmt::format("k * {} + o * {}", w.strides[0],
-                                                         w.strides[1])),
-                          checked("sum", number_of(step.node)), memory_.at(y, "f"))};
+              fmt::format(
+                  "const int p = f / {1}, o = f % {1}; Real sum = 0;\n"
+                  "for (int k = 0; k < {0}; ++k) sum = fma({2}, {3}, sum);\n{4}{5} = sum;\n",
+                  in, out, memory_.element(x, fmt::format("{} + k * {}", start, x.strides.back())),
+                  memory_.element(w, fmt::format("k * {} + o * {}", w.strides[0], w.strides[1])),
+                  checked("sum", number_of(step.node)), memory_.at(y, "f"))};
     }
     default:
       CHECK(false, "{} has no shared step in a kernel", op_name(step.op));
@@ -95,9 +93,10 @@ void Writer::write_distributed(const std::vector<Elements>& pieces) {
   int64_t total = 0;
   for (const Elements& piece : pieces) total += (piece.count + 31) / 32 * 32;
   source_.distributed = std::max(source_.distributed, total);
-  line(fmt::format("ROLLED for (int i = block_index() * kThreads + thread_index(); i < {}; i += kThreads * "
-                   "block_count()) {{",
-                   total));
+  line(fmt::format(
+      "ROLLED for (int i = block_index() * kThreads + thread_index(); i < {}; i += kThreads * "
+      "block_count()) {{",
+      total));
   int64_t begin = 0;
   for (size_t k = 0; k < pieces.size(); ++k) {
     const int64_t end = begin + (pieces[k].count + 31) / 32 * 32;
@@ -138,9 +137,10 @@ void Writer::combine_sums(size_t phase, bool& grid) {
     const bool output =
         std::any_of(plan_.outputs.begin(), plan_.outputs.end(),
                     [&](const PlannedOutput& it) { return it.view.buffer == y.buffer; });
-    const bool here = own_reader && std::any_of(plan_.phases[phase].shared.begin(),
-                                                plan_.phases[phase].shared.end(),
-                                                [&](const Step& it) { return &it == first->second; });
+    const bool here =
+        own_reader &&
+        std::any_of(plan_.phases[phase].shared.begin(), plan_.phases[phase].shared.end(),
+                    [&](const Step& it) { return &it == first->second; });
     if (here && !output) {
       inline_sums_[y.buffer] = place;
       continue;
@@ -148,9 +148,10 @@ void Writer::combine_sums(size_t phase, bool& grid) {
     const std::string check = checked("value", number_of(step.node));
     if (buffer.size <= kSmallSums) {
       line(fmt::format("ROLLED for (int e = warp_index(); e < {}; e += kWarps) {{", buffer.size));
-      line(fmt::format("const Real value = join_apart<Sum, kWarp, 1>(lane_index(), parts, [&](int k) "
-                       "{{ return a.sums[k * int64(kSums) + {} + e]; }});{}",
-                       place, check));
+      line(fmt::format(
+          "const Real value = join_apart<Sum, kWarp, 1>(lane_index(), parts, [&](int k) "
+          "{{ return a.sums[k * int64(kSums) + {} + e]; }});{}",
+          place, check));
       line(fmt::format("if (lane_index() == 0) a.shared[{} + e] = value; }}", buffer.offset));
     } else {
       pieces.push_back(
@@ -175,13 +176,14 @@ void Writer::shared_reduce(const Step& step, bool& grid) {
   const int64_t positions = feature_count(kept), count = feature_count(joined);
   const char* const join = step.op == Op::kSum ? "Sum" : "Maximum";
   const std::string start = index_of(kept, x.strides, "p");
-  const std::string from = memory_.element(x, fmt::format("{} + {}", start,
-                                                          index_of(joined, x.strides, "k")));
+  const std::string from =
+      memory_.element(x, fmt::format("{} + {}", start, index_of(joined, x.strides, "k")));
   if (count <= kLongReduction) {
     line(fmt::format("ROLLED for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
-    line(fmt::format("const Real value = join_apart<{}, kWarp, 1>(lane_index(), {}, [&](int k) {{ "
-                     "return {}; }}) * {};{}",
-                     join, count, from, literal(step.scale), check));
+    line(
+        fmt::format("const Real value = join_apart<{}, kWarp, 1>(lane_index(), {}, [&](int k) {{ "
+                    "return {}; }}) * {};{}",
+                    join, count, from, literal(step.scale), check));
     line(fmt::format("if (lane_index() == 0) {} = value; }}", memory_.element(y, "p")));
     return;
   }
@@ -189,22 +191,25 @@ void Writer::shared_reduce(const Step& step, bool& grid) {
   for (int64_t p = 0; p < positions; ++p) {
     const int64_t set = source_.workspace_sets++;
     line(fmt::format("{{ constexpr int p = {}; (void)p; Real value = {}::start();", p, join));
-    line(fmt::format("for (int k = block_index() * kThreads + thread_index(); k < {}; k += kThreads "
-                     "* block_count()) value = {}::join(value, {});",
-                     count, join, from));
+    line(
+        fmt::format("for (int k = block_index() * kThreads + thread_index(); k < {}; k += kThreads "
+                    "* block_count()) value = {}::join(value, {});",
+                    count, join, from));
     line(fmt::format("value = join_block<{}>(value);", join));
-    line(fmt::format("if (thread_index() == 0) a.workspace[{} * block_count() + block_index()] = "
-                     "value; }}",
-                     set));
+    line(
+        fmt::format("if (thread_index() == 0) a.workspace[{} * block_count() + block_index()] = "
+                    "value; }}",
+                    set));
   }
   line("grid_barrier(a.barrier, arrivals);");
   ++source_.grid_barriers;
   grid = false;
   const int64_t first = source_.workspace_sets - positions;
   line(fmt::format("ROLLED for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
-  line(fmt::format("const Real value = join_apart<{}, kWarp, 1>(lane_index(), block_count(), "
-                   "[&](int k) {{ return a.workspace[({} + p) * block_count() + k]; }}) * {};{}",
-                   join, first, literal(step.scale), check));
+  line(
+      fmt::format("const Real value = join_apart<{}, kWarp, 1>(lane_index(), block_count(), "
+                  "[&](int k) {{ return a.workspace[({} + p) * block_count() + k]; }}) * {};{}",
+                  join, first, literal(step.scale), check));
   line(fmt::format("if (lane_index() == 0) {} = value; }}", memory_.element(y, "p")));
 }
 

@@ -52,30 +52,36 @@ Source Writer::run() {
   const auto many = [](size_t count) { return std::max<size_t>(count, 1); };
   if (options_.type == Type::kFloat64) line("#define AGORA_DOUBLE");
   line(fmt::format("using Real = {};", options_.type == Type::kFloat64 ? "double" : "float"));
-  line(fmt::format("constexpr int kLanes = {}, kBlockThreads = {};", options_.lanes, options_.threads));
+  line(fmt::format("constexpr int kLanes = {}, kBlockThreads = {};", options_.lanes,
+                   options_.threads));
   line(kPrelude);
   line("struct Arguments {");
   line("Real *shared, *kept, *scratch, *sums, *workspace; unsigned* barrier; int* faults;");
-  line(fmt::format("int64 rows, arrivals, times; const void* inputs[{}]; Real *outputs[{}], *current[{}], "
-                   "*next[{}]; }};",
-                   many(plan_.inputs.size()), many(plan_.outputs.size()),
-                   many(plan_.variables.size()), many(plan_.variables.size())));
+  line(fmt::format(
+      "int64 rows, arrivals, times; const void* inputs[{}]; Real *outputs[{}], *current[{}], "
+      "*next[{}]; }};",
+      many(plan_.inputs.size()), many(plan_.outputs.size()), many(plan_.variables.size()),
+      many(plan_.variables.size())));
   line(fmt::format("constexpr int64 kSums = {};", source_.sums));
   line("// A tile and where a block keeps what belongs to it.");
-  line("struct Work { Real *fast, *slow, *kept, *own_sums; int64 first_row; int rows; bool fresh, odd; };");
+  line(
+      "struct Work { Real *fast, *slow, *kept, *own_sums; int64 first_row; int rows; bool fresh, "
+      "odd; };");
   line("#ifdef __CUDACC__");
-  line("#define FAST_MEMORY extern __shared__ __align__(16) unsigned char fast_memory[]; \\\n"
-       "Real* const fast = reinterpret_cast<Real*>(fast_memory);");
+  line(
+      "#define FAST_MEMORY extern __shared__ __align__(16) unsigned char fast_memory[]; \\\n"
+      "Real* const fast = reinterpret_cast<Real*>(fast_memory);");
   line("#else");
   line(fmt::format("static Real fast_memory[{}];",
                    std::max<int64_t>(1, options_.fast_features * options_.lanes)));
   line("#define FAST_MEMORY Real* const fast = fast_memory;");
   line("#endif");
-  line("#define TILE_MEMORY FAST_MEMORY \\\n"
-       "Real *const slow = work.slow, *const kept = work.kept, *const own_sums = work.own_sums; \\\n"
-       "const int64 first_row = work.first_row; const int rows = work.rows; \\\n"
-       "const bool fresh = work.fresh, odd = work.odd; (void)fast, (void)slow, (void)kept; \\\n"
-       "(void)own_sums, (void)first_row, (void)rows, (void)fresh, (void)odd;");
+  line(
+      "#define TILE_MEMORY FAST_MEMORY \\\n"
+      "Real *const slow = work.slow, *const kept = work.kept, *const own_sums = work.own_sums; \\\n"
+      "const int64 first_row = work.first_row; const int rows = work.rows; \\\n"
+      "const bool fresh = work.fresh, odd = work.odd; (void)fast, (void)slow, (void)kept; \\\n"
+      "(void)own_sums, (void)first_row, (void)rows, (void)fresh, (void)odd;");
   const std::string beginning = std::exchange(source_.text, "");
   line("#ifdef __CUDACC__\nKERNEL program(const __grid_constant__ Arguments a) {");
   line("#else\nKERNEL program(const Arguments& a) {\n#endif\nFAST_MEMORY");

@@ -50,8 +50,8 @@ class Writer {
   // loops of the wave keep busy come first.
   void begin_threads(int64_t count);
   std::string free_warp(int64_t warps);
-  // The instructions of a group for element `f`; of one that follows an operation, whose value is v0,
-  // those after it.
+  // The instructions of a group for element `f`; of one that follows an operation, whose value is
+  // v0, those after it.
   std::string group(const Step& step, const std::string& f);
   // Element f of a pad.
   std::string padded(const Step& step) const;
@@ -67,12 +67,12 @@ class Writer {
   Memory memory_;
   Source source_;
   std::multimap<int32_t, const Step*> readers_;  // of buffers
-  std::vector<int64_t> sums_at_;           // per phase: where its sums start among a block's own
+  std::vector<int64_t> sums_at_;            // per phase: where its sums start among a block's own
   std::map<int32_t, int64_t> inline_sums_;  // buffers that their reader adds up: place of the sums
   size_t phase_ = 0;
   std::string functions_;  // the row steps
   int parts_ = 0;          // of them
-  int64_t busy_ = 0;  // threads that loops of the wave keep busy
+  int64_t busy_ = 0;       // threads that loops of the wave keep busy
 };
 
 }  // namespace agora::compute::kernel
