@@ -21,6 +21,7 @@ using auctions::Architecture;
 
 int64_t forced_lanes = 0;
 bool list_plans = false;
+std::string device = "cpu";
 
 std::vector<float> uniform_values(int64_t count, uint32_t stream) {
   std::vector<float> values(static_cast<size_t>(count));
@@ -75,13 +76,16 @@ Work lagrangian_work(const std::string& mechanism, const Architecture& shape, in
   outer->set("values", std::span<const float>(drawn));
   outer->set("multipliers", std::span<const float>(std::vector<float>(size_t(n), 5.f)));
   outer->set("penalty", 1.0);
-  auto cached = std::make_shared<std::vector<float>>(uniform_values(batch * n * m, 2));
+  auto cached = std::make_shared<DeviceArray>(batch * n * m);
+  auto found = std::make_shared<DeviceArray>(batch * n * m);
+  cached->set(std::span<const float>(uniform_values(batch * n * m, 2)));
+  inner->bind("guess", *cached);
+  inner->bind("best", *found);
+  outer->bind("misreports", *found);
   return {[=] {
-            inner->set("guess", std::span<const float>(*cached));
             inner->run();
-            inner->read("best", std::span<float>(*cached));
-            outer->set("misreports", std::span<const float>(*cached));
             outer->run();
+            cached->copy(*found);
             (void)graph;
             (void)variables;
             return Answer{};
@@ -137,7 +141,7 @@ Work algnet(int n, int m) {
   inner->set("values", std::span<const float>(drawn));
   outer->set("values", std::span<const float>(drawn));
   return {[graph, variables, inner, outer] {
-            for (int step = 0; step < 100; ++step) inner->run();
+            inner->repeat(100);
             outer->run();
             return Answer{};
           },
@@ -239,12 +243,14 @@ const Works& works() {
       {"regretnet-1x2", [] { return regretnet(1, 2, 2); }},
       {"regretnet-2x2", [] { return regretnet(2, 2, 2); }},
       {"regretnet-3x10", [] { return regretnet(3, 10, 5); }},
+      {"regretnet-5x10", [] { return regretnet(5, 10, 5); }},
       {"equivariantnet-1x2", [] { return equivariantnet(1, 2); }},
       {"equivariantnet-2x2", [] { return equivariantnet(2, 2); }},
       {"equivariantnet-4x5", [] { return equivariantnet(4, 5); }},
       {"algnet-1x2", [] { return algnet(1, 2); }},
       {"algnet-2x2", [] { return algnet(2, 2); }},
       {"algnet-3x10", [] { return algnet(3, 10); }},
+      {"algnet-5x10", [] { return algnet(5, 10); }},
       {"impala-forward", [] { return impala(false); }},
       {"impala-train", [] { return impala(true); }},
   };
@@ -270,7 +276,11 @@ int main(int count, char** arguments) {
       count, arguments,
       [](agora::cli::OptionList& app) {
         app.flag("--list", list_plans, "Print the compiled programs");
+        app.add("--device", device, "cpu or cuda").check(agora::cli::one_of({"cpu", "cuda"}));
         app.add("--lanes", forced_lanes, "Rows of a tile").check(agora::cli::between(1, 65'536));
       },
-      [](const Asked& asked) { answer(works(), asked); });
+      [](const Asked& asked) {
+        agora::compute::set_default_device(agora::compute::device_named(device));
+        answer(works(), asked);
+      });
 }

@@ -1,4 +1,4 @@
-"""serve.py FRAMEWORK --threads N [--inputs FOLDER]: times works of a peer on request.
+"""serve.py FRAMEWORK --threads N [--inputs FOLDER] [--device cpu|cuda]: times works of a peer on request.
 
 Each line `WORK REPS` on standard input is answered by one line of JSON: {"work", "ms": [...],
 "cpu_ms": [...], "answers": [...]}. The first request for a work builds it, with inputs from FOLDER/WORK.safetensors,
@@ -18,14 +18,16 @@ def main():
     parser.add_argument("framework", choices=["jax", "torch", "numpy"])
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--inputs")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     if arguments.framework == "torch":
         import torch
         torch.set_num_threads(arguments.threads)
+        torch.set_default_device(arguments.device)
         version = torch.__version__
     elif arguments.framework == "jax":
-        os.environ["JAX_PLATFORMS"] = "cpu"
+        os.environ["JAX_PLATFORMS"] = arguments.device
         import jax
         version = jax.__version__
     else:
@@ -41,6 +43,10 @@ def main():
         family = "impala" if work.startswith("impala") else "auctions"
         return importlib.import_module(f"{arguments.framework}_{family}").make(work)
 
+    def wait():  # for what the GPU still does; JAX's works wait themselves
+        if arguments.device == "cuda" and arguments.framework == "torch":
+            torch.cuda.synchronize()
+
     made = {}
     for line in sys.stdin:
         work, reps = line.split()
@@ -53,6 +59,7 @@ def main():
         for _ in range(int(reps)):
             start, cpu_start = time.perf_counter(), time.process_time()
             run()
+            wait()
             cpu_times.append(1e3 * (time.process_time() - cpu_start))
             times.append(1e3 * (time.perf_counter() - start))
         print(json.dumps({"work": work, "ms": times, "cpu_ms": cpu_times, "answers": answers}),

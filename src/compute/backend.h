@@ -12,8 +12,9 @@ namespace agora::compute {
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  virtual void write(const void* from, int64_t bytes) = 0;
-  virtual void read(void* to, int64_t bytes) const = 0;
+  // `at`: the byte to begin with.
+  virtual void write(const void* from, int64_t bytes, int64_t at = 0) = 0;
+  virtual void read(void* to, int64_t bytes, int64_t at = 0) const = 0;
   virtual void copy(const DeviceMemory& from, int64_t bytes) = 0;  // of the same device
   template <typename T>
   T* as() const {
@@ -35,5 +36,14 @@ const Backend& backend(Device device);
 
 const Backend& cpu_backend();
 const Backend& cuda_backend();
+
+// While it lives, programs of the GPU are run by another backend: tests have one without a GPU.
+class InsteadOfCuda {
+ public:
+  explicit InsteadOfCuda(const Backend& backend);
+  ~InsteadOfCuda();
+  InsteadOfCuda(const InsteadOfCuda&) = delete;
+  InsteadOfCuda& operator=(const InsteadOfCuda&) = delete;
+};
 
 }  // namespace agora::compute

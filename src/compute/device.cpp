@@ -9,6 +9,7 @@ namespace agora::compute {
 namespace {
 
 std::atomic<Device> chosen{Device::kCpu};
+std::atomic<const Backend*> instead_of_cuda{nullptr};
 
 }  // namespace
 
@@ -28,7 +29,12 @@ void set_default_device(Device device) {
 }
 
 const Backend& backend(Device device) {
-  return device == Device::kCuda ? cuda_backend() : cpu_backend();
+  if (device == Device::kCpu) return cpu_backend();
+  const Backend* const other = instead_of_cuda;
+  return other != nullptr ? *other : cuda_backend();
 }
+
+InsteadOfCuda::InsteadOfCuda(const Backend& backend) { instead_of_cuda = &backend; }
+InsteadOfCuda::~InsteadOfCuda() { instead_of_cuda = nullptr; }
 
 }  // namespace agora::compute

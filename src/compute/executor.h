@@ -31,6 +31,14 @@ class Executor {
 
   // Computes outputs and the next values of variables; commit makes those the current ones.
   virtual void run(int64_t rows) = 0;
+  // Runs and commits so often, but for the last commit.
+  virtual void repeat(int64_t rows, int64_t times) {
+    for (int64_t k = 1; k < times; ++k) {
+      run(rows);
+      commit(rows);
+    }
+    run(rows);
+  }
   virtual void commit(int64_t rows) = 0;
   // Runs again without commit, looking at every value: the first node that is not finite.
   virtual std::optional<int32_t> first_non_finite(int64_t rows) = 0;

@@ -310,7 +310,14 @@ void Lowering::use(const View& it) {
 Step& Lowering::push(Step step) {
   for (const View& input : step.inputs) use(input);
   open_group_ = -1;
-  if (step.kind == StepKind::kElementwise) open_group_ = static_cast<int>(steps_->size());
+  const bool followed = limits_.groups_follow && step.outputs.size() == 1 && step.outputs[0].rows &&
+                        (step.op == Op::kMatmul || step.op == Op::kSum || step.op == Op::kMaximum);
+  if (step.kind == StepKind::kOperation && followed && step.outputs[0].dense()) {
+    step.code.push_back({step.op, -1, -1, -1, step.node});
+  }
+  if (step.kind == StepKind::kElementwise || !step.code.empty()) {
+    open_group_ = static_cast<int>(steps_->size());
+  }
   steps_->push_back(std::move(step));
   return steps_->back();
 }
@@ -386,7 +393,8 @@ void Lowering::emit_elementwise(int32_t id) {
       const View& other = group.inputs[known];
       const bool same = it.uniform ? other.uniform && other.value == it.value
                                    : !other.uniform && other.buffer == it.buffer &&
-                                         other.offset == it.offset && other.strides == it.strides;
+                                         other.offset == it.offset && other.strides == it.strides &&
+                                         other.shape == it.shape;
       if (same) slots[k] = static_cast<int32_t>(known);
     }
     if (slots[k] != -1) continue;

@@ -65,7 +65,8 @@ class Lowering {
 View broadcast_view(View it, const Shape& shape);
 
 // Gives every buffer its place: live ranges decide who shares memory; shared tensors start on
-// multiples of `alignment` elements. In memory.cpp.
-void assign_memory(Plan& plan, int64_t alignment);
+// multiples of `alignment` elements; scratch of up to `roomy_features` may be used to keep them
+// apart. In memory.cpp.
+void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features);
 
 }  // namespace agora::compute

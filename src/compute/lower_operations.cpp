@@ -118,6 +118,14 @@ void Lowering::emit_concat(int32_t id) {
   std::vector<View> parts;
   for (const int32_t input : node.inputs) parts.push_back(view(input));
   View to = new_tensor(id);
+  if (node.op == Op::kPad && limits_.pads_at_once) {
+    push({.op = Op::kPad,
+          .node = id,
+          .inputs = {parts[0]},
+          .outputs = {to},
+          .ints = {static_cast<int64_t>(axis), node.ints[1]}});
+    return;
+  }
   if (node.op == Op::kPad) {
     use(to);
     push({.op = Op::kConstant, .node = id, .outputs = {to}});

@@ -57,7 +57,7 @@ class Liveness {
 
 // Lets buffers whose lives do not overlap share memory: the largest first, each at the lowest
 // place that is free during its life.
-int64_t pack(std::vector<Buffer*> buffers) {
+int64_t pack_tightly(std::vector<Buffer*> buffers) {
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const Buffer* a, const Buffer* b) { return a->size > b->size; });
   std::vector<const Buffer*> placed;  // by offset
@@ -79,10 +79,24 @@ int64_t pack(std::vector<Buffer*> buffers) {
   return total;
 }
 
+// Lets buffers keep their memory a while longer than they live, as far as there is room.
+int64_t pack(const std::vector<Buffer*>& buffers, int64_t room) {
+  std::vector<int32_t> last;
+  for (const Buffer* buffer : buffers) last.push_back(buffer->last);
+  int64_t total = 0;
+  for (const int32_t longer : {1 << 20, 64, 32, 16, 8, 4, 0}) {
+    if (longer > 0 && room == 0) continue;
+    for (size_t k = 0; k < buffers.size(); ++k) buffers[k]->last = last[k] + longer;
+    total = pack_tightly(buffers);
+    if (total <= room) break;
+  }
+  return total;
+}
+
 void drop_unused(Plan& plan, std::vector<Step>& steps) {
   for (Step& step : steps) {
     drop_unused(plan, step.body);
-    if (step.kind != StepKind::kElementwise) continue;
+    if (step.code.empty()) continue;
     for (View& output : step.outputs) {
       const bool none = output.buffer < 0;
       if (!none && !plan.buffers[static_cast<size_t>(output.buffer)].used) output.buffer = -1;
@@ -92,7 +106,7 @@ void drop_unused(Plan& plan, std::vector<Step>& steps) {
 
 }  // namespace
 
-void assign_memory(Plan& plan, int64_t alignment) {
+void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features) {
   const auto aligned = [=](int64_t size) { return (size + alignment - 1) / alignment * alignment; };
   for (size_t k = 0; k < plan.phases.size(); ++k) {
     drop_unused(plan, plan.phases[k].shared);
@@ -111,7 +125,7 @@ void assign_memory(Plan& plan, int64_t alignment) {
     }
   }
   for (auto& [phase, buffers] : scratch) {
-    plan.scratch_features = std::max(plan.scratch_features, pack(std::move(buffers)));
+    plan.scratch_features = std::max(plan.scratch_features, pack(buffers, roomy_features));
   }
   // Sums over rows of one phase lie side by side, so that they are combined in one sweep.
   std::vector<bool> placed(plan.buffers.size());

@@ -81,7 +81,7 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
   Plan plan;
   plan.graph = std::move(simple.graph);
   Lowering(plan, mapped).run();
-  assign_memory(plan, request.limits.alignment);
+  assign_memory(plan, request.limits.alignment, request.limits.roomy_features);
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);
     count_flops(plan, phase.rows, true, 1);

@@ -47,7 +47,8 @@ struct View {
 };
 
 // One elementwise instruction of a fused group. An operand k >= 0 is input k of the group, k <= -2
-// the result of instruction -2 - k, -1 none.
+// the result of instruction -2 - k, -1 none. Where a group follows an operation in its step, the
+// operation itself is instruction 0.
 struct Instruction {
   Op op{};
   int32_t a = -1, b = -1, c = -1;
@@ -132,6 +133,10 @@ struct PlanLimits {
   bool steps_along_last_axis = false;  // operands: none is repeated there, shared ones have no gaps
   bool fuses_epilogues = false;        // a product with sums, bias and activation
   bool fuses_reflections = false;      // reflect, tanh or times its slope, reflect
+  bool groups_follow = false;          // a group may follow a product or reduction in its step
+  bool pads_at_once = false;           // a pad is one step instead of zeros and a copy
+  // Scratch that may be taken so that steps which do not depend on each other share no memory.
+  int64_t roomy_features = 0;
 };
 
 struct PlanRequest {

@@ -179,12 +179,14 @@ void Program::set(std::string_view input, double value) {
 
 void Program::bind(std::string_view name, DeviceArray& array) { state_->bind(name, array); }
 
-void Program::run(Check check) {
+void Program::run(Check check) { repeat(1, check); }
+
+void Program::repeat(int64_t times, Check check) {
   State& state = *state_;
   for (const State::Declared& it : state.inputs) {
     if (it.index >= 0 && !it.given) throw user_error("input '{}' has not been set", it.name);
   }
-  state.executor->run(state.rows);
+  state.executor->repeat(state.rows, times);
   for (size_t k = 0; check == Check::kFinite && k < state.plan.outputs.size(); ++k) {
     const PlannedOutput& output = state.plan.outputs[k];
     if (!output.shape.empty()) continue;

@@ -76,6 +76,8 @@ class Program {
   // node; the variables keep the values they had before the run, as they do when a signal ends it
   // (Interrupted).
   void run(Check check = Check::kFinite);
+  // The same so many times; what is checked is the last run, and what was before the first is gone.
+  void repeat(int64_t times, Check check = Check::kFinite);
 
   double scalar(std::string_view output) const;
   int64_t count(std::string_view output) const;                       // values that read() gives

@@ -109,8 +109,10 @@ class GameTrainer : public CommonTrainer {
     }
     fetch_values();
     mislead_->set("rate", recipe_.misreporter_rate);
-    for (int step = 1; step <= recipe_.misreport_steps; ++step) {
-      mislead_->run(step < recipe_.misreport_steps ? check : Check::kFinite);
+    if (check == Check::kNothing) {
+      mislead_->repeat(recipe_.misreport_steps);
+    } else {
+      for (int step = 1; step <= recipe_.misreport_steps; ++step) mislead_->run();
     }
     guess_->run();
     if (refine_) {

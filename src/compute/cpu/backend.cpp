@@ -14,13 +14,13 @@ class HostMemory final : public DeviceMemory {
   HostMemory(int64_t bytes, const char* purpose) : block_(bytes, purpose) {
     data_ = block_.as<void>();
   }
-  void write(const void* from, int64_t bytes) override {
-    std::memcpy(data_, from, static_cast<size_t>(bytes));
+  void write(const void* from, int64_t bytes, int64_t at) override {
+    std::memcpy(as<char>() + at, from, static_cast<size_t>(bytes));
   }
-  void read(void* to, int64_t bytes) const override {
-    std::memcpy(to, data_, static_cast<size_t>(bytes));
+  void read(void* to, int64_t bytes, int64_t at) const override {
+    std::memcpy(to, as<char>() + at, static_cast<size_t>(bytes));
   }
-  void copy(const DeviceMemory& from, int64_t bytes) override { write(from.as<void>(), bytes); }
+  void copy(const DeviceMemory& from, int64_t bytes) override { write(from.as<void>(), bytes, 0); }
 
  private:
   MemoryBlock block_;

@@ -1,12 +1,23 @@
 #include "compute/backend.h"
 
 #include "base/error.h"
+#include "compute/cuda/machine.h"
 
 namespace agora::compute {
 
 const Backend& cuda_backend() {
-  if (!cuda_available()) throw user_error("device cuda: {}", cuda_description());
-  throw user_error("device cuda: programs run on the CPU alone in this version");
+  static const Backend it = [] {
+    if (!cuda_available()) throw user_error("device cuda: {}", cuda_description());
+    return Backend{
+        .limits = kernel::plan_limits(),
+        .allocate = [](int64_t bytes,
+                       const char* purpose) { return cuda::gpu().allocate(bytes, purpose); },
+        .make_executor =
+            [](const Plan& plan, Variables& variables, const ExecutorOptions& options) {
+              return kernel::make_executor(cuda::gpu(), plan, variables, options);
+            }};
+  }();
+  return it;
 }
 
 }  // namespace agora::compute

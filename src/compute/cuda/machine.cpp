@@ -1,0 +1,136 @@
+#include "compute/cuda/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <mutex>
+
+#include "compute/cuda/calls.h"
+#include "compute/cuda/compiler.h"
+
+namespace agora::compute::cuda {
+namespace {
+
+// Everything goes through one stream, so that calls happen in their order.
+constexpr cudaStream_t kStream = nullptr;
+
+class GpuMemory final : public DeviceMemory {
+ public:
+  GpuMemory(int64_t bytes, const char* purpose) {
+    const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+    if (const cudaError_t status = cudaMalloc(&data_, size); status != cudaSuccess) {
+      require(status, fmt::format("{} bytes for {}", bytes, purpose).c_str());
+    }
+    require(cudaMemsetAsync(data_, 0, size, kStream), "clearing memory");
+  }
+  ~GpuMemory() override { cudaFree(data_); }
+  GpuMemory(const GpuMemory&) = delete;
+  GpuMemory& operator=(const GpuMemory&) = delete;
+
+  void write(const void* from, int64_t bytes, int64_t at) override {
+    require(cudaMemcpyAsync(as<char>() + at, from, static_cast<size_t>(bytes),
+                            cudaMemcpyHostToDevice, kStream),
+            "copying to the GPU");
+  }
+  void read(void* to, int64_t bytes, int64_t at) const override {
+    require(cudaMemcpyAsync(to, as<char>() + at, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,
+                            kStream),
+            "copying from the GPU");
+    require(cudaStreamSynchronize(kStream), "running a kernel");
+  }
+  void copy(const DeviceMemory& from, int64_t bytes) override {
+    require(cudaMemcpyAsync(data_, from.as<void>(), static_cast<size_t>(bytes),
+                            cudaMemcpyDeviceToDevice, kStream),
+            "copying on the GPU");
+  }
+};
+
+using Code = std::shared_future<std::string>;  // compilers run side by side
+
+class GpuKernel final : public kernel::Kernel {
+ public:
+  GpuKernel(Code code, int64_t threads, int64_t fast_bytes)
+      : code_(std::move(code)), threads_(threads), fast_bytes_(static_cast<size_t>(fast_bytes)) {}
+  ~GpuKernel() override {
+    if (library_ != nullptr) cudaLibraryUnload(library_);
+  }
+  GpuKernel(const GpuKernel&) = delete;
+  GpuKernel& operator=(const GpuKernel&) = delete;
+
+  void start(int64_t blocks, std::span<const uint64_t> arguments) override {
+    if (kernel_ == nullptr) load();
+    void* all = const_cast<uint64_t*>(arguments.data());
+    require(cudaLaunchCooperativeKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
+                                        dim3(static_cast<unsigned>(threads_)), &all, fast_bytes_,
+                                        kStream),
+            "starting a kernel");
+  }
+
+ private:
+  void load() {
+    const std::string& code = code_.get();
+    require(cudaLibraryLoadData(&library_, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "loading a kernel");
+    cudaKernel_t found = nullptr;
+    require(cudaLibraryGetKernel(&found, library_, "program"), "loading a kernel");
+    require(cudaFuncSetAttribute(found, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(fast_bytes_)),
+            "fast memory of a kernel");
+    kernel_ = found;
+  }
+
+  Code code_;
+  int64_t threads_;
+  size_t fast_bytes_;
+  cudaLibrary_t library_ = nullptr;
+  cudaKernel_t kernel_ = nullptr;
+};
+
+class Gpu final : public kernel::Machine {
+ public:
+  Gpu() {
+    require(cudaSetDevice(0), "the GPU");
+    require(cudaGetDeviceProperties(&properties_, 0), "the GPU");
+    architecture_ = fmt::format("sm_{}{}", properties_.major, properties_.minor);
+  }
+  std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) override {
+    return std::make_unique<GpuMemory>(bytes, purpose);
+  }
+  std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t threads,
+                                          int64_t fast_bytes) override {
+    return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes);
+  }
+  int64_t blocks() const override { return properties_.multiProcessorCount; }
+  int64_t fast_bytes() const override {
+    return static_cast<int64_t>(properties_.sharedMemPerBlockOptin);
+  }
+
+ private:
+  // Programs of equal text share the code.
+  Code code_of(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    Code& code = codes_[text];
+    if (!code.valid()) {
+      code = std::async(std::launch::async, [text, architecture = architecture_] {
+               return cuda::compile(text, architecture);
+             }).share();
+    }
+    return code;
+  }
+
+  cudaDeviceProp properties_{};
+  std::string architecture_;
+  std::mutex mutex_;
+  std::map<std::string, Code> codes_;
+};
+
+}  // namespace
+
+kernel::Machine& gpu() {
+  static Gpu it;
+  return it;
+}
+
+}  // namespace agora::compute::cuda

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compute/backend.h"
+
+namespace agora::compute::kernel {
+
+// A kernel ready to be started.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual void start(int64_t blocks, std::span<const uint64_t> arguments) = 0;
+};
+
+// What runs generated kernels: a GPU, or a thread of the host in tests.
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) = 0;
+  // A kernel named `program`, whose blocks of `threads` have `fast_bytes` of their own.
+  virtual std::unique_ptr<Kernel> compile(const std::string& text, int64_t threads,
+                                          int64_t fast_bytes) = 0;
+  virtual int64_t blocks() const = 0;      // that run at once, one after the other's barrier
+  virtual int64_t fast_bytes() const = 0;  // the most that a block can have
+};
+
+// Of an executor that runs the plan on the machine, which outlives it.
+std::unique_ptr<Executor> make_executor(Machine& machine, const Plan& plan, Variables& variables,
+                                        const ExecutorOptions& options);
+PlanLimits plan_limits();
+
+}  // namespace agora::compute::kernel

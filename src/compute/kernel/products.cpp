@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "compute/kernel/writer.h"
+
+// Matrix products, weight gradients and images. The prelude's product() and outer() take functions
+// that fetch an operand.
+namespace agora::compute::kernel {
+namespace {
+
+Shape outer_shape(const View& view) { return Shape(view.shape.begin(), view.shape.end() - 1); }
+
+// The offset of position p, of the axes before the last, in features.
+std::string position(const View& view, const std::string& p) {
+  return index_of(outer_shape(view),
+                  std::vector<int64_t>(view.strides.begin(), view.strides.end() - 1), p);
+}
+
+// How far positions are apart where that is always the same.
+std::optional<int64_t> position_stride(const View& view) {
+  int64_t count = 1, stride = 0;
+  for (size_t k = view.shape.size() - 1; k-- > 0;) {
+    if (view.shape[k] == 1) continue;
+    if (count > 1 && view.strides[k] != stride * count) return std::nullopt;
+    if (count == 1) stride = view.strides[k];
+    count *= view.shape[k];
+  }
+  return stride;
+}
+
+int64_t last_stride(const View& view) { return view.shape.back() == 1 ? 1 : view.strides.back(); }
+
+}  // namespace
+
+void Writer::matmul(const Step& step) {
+  const View &x = step.inputs[0], &w = step.inputs[1], &y = step.outputs[0];
+  const int64_t in = w.shape[0], out = w.shape[1];
+  const int64_t positions = feature_count(outer_shape(y)), columns = positions * options_.lanes;
+  const int number = number_of(step.node);
+  line(fmt::format("{{ const Real* const x = {}; const Real* const w = {};", memory_.start(x),
+                   memory_.start(w)));
+  if (y.buffer >= 0) line(fmt::format("Real* const y = {};", memory_.start(y)));
+  if (step.bias) line(fmt::format("const Real* const bias = {};", memory_.start(step.inputs[2])));
+  const int64_t warps = (out + 15) / 16 * (columns / 8);
+  line(fmt::format("matrix_product<{}, {}, {}, {}, {}, {}, {}>({},", in, out, columns,
+                   last_stride(x), w.strides[0], w.strides[1], memory_.is_fast(x),
+                   free_warp(warps)));
+  line(fmt::format("[&](int n) {{ return x + {} * kLanes + n % kLanes; }}, w,",
+                   position(x, "(n / kLanes)")));
+  line("[&](int o, int n, Real v0) {");
+  const std::string place = fmt::format("y[({} + o * {}) * kLanes + n % kLanes]",
+                                        position(y, "(n / kLanes)"), last_stride(y));
+  if (step.bias) line("v0 += bias[o];");
+  if (step.accumulate) line(fmt::format("v0 += {};", place));
+  if (const char* function = function_of(step.activation); step.activation != Op::kReshape) {
+    line(fmt::format("v0 = {}(v0);", function));
+  }
+  line(checked("v0", number));
+  if (step.code.size() > 1) {
+    line(fmt::format("const int f = n / kLanes * {} + o, r = n % kLanes;", out));
+    line(group(step, "f"));
+  }
+  if (y.buffer >= 0) line(fmt::format("{} = v0;", place));
+  line("}); }");
+}
+
+void Writer::outer(const Step& step) {
+  const View &x = step.inputs[0], &dy = step.inputs[1];
+  const int64_t in = x.shape.back(), out = dy.shape.back();
+  const int64_t positions = feature_count(outer_shape(x));
+  line(fmt::format("{{ const Real* const x = {}; const Real* const dy = {};", memory_.start(x),
+                   memory_.start(dy)));
+  const int64_t warps = (in + 15) / 16 * ((out + 7) / 8);
+  const auto x_position = position_stride(x), dy_position = position_stride(dy);
+  if (x_position && dy_position) {
+    line(fmt::format("weight_gradient<{}, {}, {}, {}, {}, {}, {}>({}, x, dy, &{}, rows, fresh); }}",
+                     in, out, positions, *x_position, last_stride(x), *dy_position, last_stride(dy),
+                     free_warp(warps), sum_place(step.outputs[0], "0")));
+    return;
+  }
+  line(fmt::format("outer<{}, {}, {}>({},", in, out, positions, free_warp(warps)));
+  line(fmt::format("[&](int k, int n) {{ return x[({} + k * {}) * kLanes + n % kLanes]; }},",
+                   position(x, "(n / kLanes)"), last_stride(x)));
+  line(
+      fmt::format("[&](int o, int n) {{ return n % kLanes < rows ? dy[({} + o * {}) * kLanes + n % "
+                  "kLanes] : Real(0); }},",
+                  position(dy, "(n / kLanes)"), last_stride(dy)));
+  line("[&](int k, int o, Real value) {");
+  give_sum(step.outputs[0], fmt::format("k * {} + o", out), "value");
+  line("}); }");
+}
+
+// (height, width, channels) of x with a 3x3 window, as a product of 9 x channels inputs; the
+// gradient by the input is the same with the window turned round.
+void Writer::convolution(const Step& step) {
+  const View &x = step.inputs[0], &w = step.inputs[1], &y = step.outputs[0];
+  const int64_t height = x.shape[0], width = x.shape[1], from = x.shape[2], to = y.shape[2];
+  const int number = number_of(step.node);
+  const bool forward = step.op == Op::kConv;
+  const int64_t columns = height * width * options_.lanes;
+  line(fmt::format("{{ const Real* const x = {}; const Real* const w = {}; Real* const y = {};",
+                   memory_.start(x), memory_.start(w), memory_.start(y)));
+  line(fmt::format("constexpr int kHeight = {}, kWidth = {}, kFrom = {}, kTo = {};", height, width,
+                   from, to));
+  line(fmt::format("product<9 * kFrom, kTo, {}>({},", columns,
+                   free_warp((to + 15) / 16 * (columns / 8))));
+  line("[&](int k, int n) {");
+  line(
+      fmt::format("const int tap = k / kFrom, p = n / kLanes, down = p / kWidth {0} (tap / 3 - 1), "
+                  "across = p % kWidth {0} (tap % 3 - 1);",
+                  forward ? "+" : "-"));
+  line("if (down < 0 || down >= kHeight || across < 0 || across >= kWidth) return Real(0);");
+  line("return x[((down * kWidth + across) * kFrom + k % kFrom) * kLanes + n % kLanes]; },");
+  line(forward ? "[&](int k, int o) { return w[k * kTo + o]; },"
+               : "[&](int k, int o) { return w[(k / kFrom * kTo + o) * kFrom + k % kFrom]; },");
+  line("[&](int o, int n, Real value) {");
+  line(checked("value", number));
+  line("y[(n / kLanes * kTo + o) * kLanes + n % kLanes] = value; }); }");
+}
+
+void Writer::conv_weight(const Step& step) {
+  const View &x = step.inputs[0], &dy = step.inputs[1];
+  const int64_t height = x.shape[0], width = x.shape[1], in = x.shape[2], out = dy.shape[2];
+  line(fmt::format("{{ const Real* const x = {}; const Real* const dy = {};", memory_.start(x),
+                   memory_.start(dy)));
+  line(fmt::format("constexpr int kHeight = {}, kWidth = {}, kIn = {}, kOut = {};", height, width,
+                   in, out));
+  line(fmt::format("outer<9 * kIn, kOut, kHeight * kWidth>({},",
+                   free_warp((9 * in + 15) / 16 * ((out + 7) / 8))));
+  line("[&](int k, int n) {");
+  line(
+      "const int tap = k / kIn, p = n / kLanes, down = p / kWidth + tap / 3 - 1, across = p % "
+      "kWidth + tap % 3 - 1;");
+  line("if (down < 0 || down >= kHeight || across < 0 || across >= kWidth) return Real(0);");
+  line("return x[((down * kWidth + across) * kIn + k % kIn) * kLanes + n % kLanes]; },");
+  line(
+      "[&](int o, int n) { return n % kLanes < rows ? dy[(n / kLanes * kOut + o) * kLanes + n % "
+      "kLanes] : Real(0); },");
+  line("[&](int k, int o, Real value) {");
+  give_sum(step.outputs[0], "k * kOut + o", "value");
+  line("}); }");
+}
+
+// Max-pool 3x3, stride 2, padding 1. The gradient goes to the first maximum in reading order: a
+// pixel looks at the windows that it is in.
+void Writer::pool(const Step& step) {
+  const View& x = step.inputs[0];
+  const View& y = step.outputs[0];
+  const int number = number_of(step.node);
+  line(fmt::format("{{ constexpr int kHeight = {}, kWidth = {}, kChannels = {};", x.shape[0],
+                   x.shape[1], x.shape[2]));
+  line("constexpr int kDown = (kHeight + 1) / 2, kAcross = (kWidth + 1) / 2;");
+  line(fmt::format("const Real* const x = {}; Real* const y = {};", memory_.start(x),
+                   memory_.start(y)));
+  // The place of the first maximum of window (h, w) for channel and row `at`.
+  line("const auto top = [&](int h, int w, int at) { int best = -1; Real value = 0;");
+  line("for (int d = 2 * h - 1; d < 2 * h + 2; ++d) for (int e = 2 * w - 1; e < 2 * w + 2; ++e) {");
+  line("if (d < 0 || d >= kHeight || e < 0 || e >= kWidth) continue;");
+  line("const Real it = x[(d * kWidth + e) * kChannels * kLanes + at];");
+  line("if (best < 0 || !(it <= value)) { best = d * kWidth + e; value = it; } } return best; };");
+  if (step.op == Op::kPool) {
+    begin_threads(y.count() * options_.lanes);
+    line("const int at = i % (kChannels * kLanes), p = i / (kChannels * kLanes);");
+    line("const Real value = x[top(p / kAcross, p % kAcross, at) * kChannels * kLanes + at];");
+    line(checked("value", number) + " y[i] = value; } }");
+    return;
+  }
+  line(fmt::format("const Real* const dy = {};", memory_.start(step.inputs[1])));
+  begin_threads(y.count() * options_.lanes);
+  line("const int at = i % (kChannels * kLanes), p = i / (kChannels * kLanes);");
+  line("const int d = p / kWidth, e = p % kWidth; Real value = 0;");
+  line("for (int h = d / 2; h <= (d + 1) / 2 && h < kDown; ++h)");
+  line("for (int w = e / 2; w <= (e + 1) / 2 && w < kAcross; ++w)");
+  line("if (top(h, w, at) == p) value += dy[(h * kAcross + w) * kChannels * kLanes + at];");
+  line(checked("value", number) + " y[i] = value; } }");
+}
+
+}  // namespace agora::compute::kernel

@@ -1,0 +1,50 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compute/device_array.h"
+#include "compute/plan.h"
+
+// A plan as the text of one kernel. A block takes a tile of rows through all row steps of a phase,
+// with the tile in its fast memory; blocks meet at barriers between phases. Steps that do not
+// depend on each other stand between the same two barriers of a block. prelude.cuh has what the
+// text uses.
+namespace agora::compute::kernel {
+
+struct SourceOptions {
+  Type type = Type::kFloat32;
+  int64_t lanes = 8;          // rows of a tile, a multiple of 8
+  int64_t threads = 512;      // of a block
+  int64_t fast_features = 0;  // of the scratch, which fit in a block's fast memory
+  bool check = false;         // look for values that are not finite
+};
+
+struct Source {
+  std::string text;
+  std::vector<int32_t> nodes{};  // by the numbers that faults have
+  int64_t sums = 0;              // elements of a block's own sums over rows
+  int64_t workspace_sets = 0;    // one element per block and set
+  int64_t grid_barriers = 0;     // of a run
+  int64_t distributed = 0;       // elements of the longest step that all blocks share
+  bool has_indices = false;      // some index may be out of range
+};
+
+Source make_source(const Plan& plan, const SourceOptions& options);
+
+// The arguments of the kernel, in this order, eight bytes each; then inputs, outputs, current and
+// next values of variables, as many as the plan has.
+enum class Argument {
+  kShared,
+  kKept,
+  kScratch,
+  kSums,
+  kWorkspace,
+  kBarrier,
+  kFaults,
+  kRows,
+  kArrivals,
+  kTimes
+};
+constexpr int kArguments = 10;
+
+}  // namespace agora::compute::kernel

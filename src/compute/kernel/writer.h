@@ -1,0 +1,78 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "compute/kernel/expressions.h"
+
+namespace agora::compute::kernel {
+
+// Writes steps as text. Row steps are in row_steps.cpp and products.cpp, shared ones in
+// shared_steps.cpp.
+class Writer {
+ public:
+  Writer(const Plan& plan, const SourceOptions& options);
+  Source run();
+
+ private:
+  // Row steps: code that a block runs on its tile.
+  void phase_rows(size_t phase);
+  void row_list(const std::vector<Step>& steps, bool repeated);
+  void row_step(const Step& step);
+  void load(const Step& step);
+  void store(const Step& step);
+  void loop(const Step& step);
+  void row_operation(const Step& step);
+  void reduce(const Step& step);
+  void softmax(const Step& step);
+  void reflect(const Step& step);
+  void sum_rows(const Step& step);
+  void indexed(const Step& step);
+  void matmul(const Step& step);
+  void outer(const Step& step);
+  void convolution(const Step& step);
+  void conv_weight(const Step& step);
+  void pool(const Step& step);
+
+  // Shared steps: code that every block runs for itself, or that all blocks share.
+  void phase_shared(size_t phase);
+  void combine_sums(size_t phase, bool& grid);
+  void shared_reduce(const Step& step, bool& grid);
+  // The body of a step that computes element f of its result alone, and how many there are.
+  struct Elements {
+    int64_t count = 0;
+    std::string body{};
+  };
+  Elements shared_elements(const Step& step);
+  void write_distributed(const std::vector<Elements>& pieces);
+  bool is_read_on(const Step& step) const;
+
+  // A loop over `count` things by the threads of the block; threads beyond those that earlier
+  // loops of the wave keep busy come first.
+  void begin_threads(int64_t count);
+  std::string free_warp(int64_t warps);
+  // The instructions of a group for element `f`; of one that follows an operation, whose value is
+  // v0, those after it.
+  std::string group(const Step& step, const std::string& f);
+  // Element f of a pad.
+  std::string padded(const Step& step) const;
+  std::string checked(const std::string& value, int number) const;
+  int number_of(int32_t node);
+  std::string sum_place(const View& view, const std::string& offset) const;
+  void give_sum(const View& view, const std::string& offset, const std::string& value);
+  void line(const std::string& text);
+  std::string as_function(const std::string& text);
+
+  const Plan& plan_;
+  const SourceOptions& options_;
+  Memory memory_;
+  Source source_;
+  std::multimap<int32_t, const Step*> readers_;  // of buffers
+  std::vector<int64_t> sums_at_;            // per phase: where its sums start among a block's own
+  std::map<int32_t, int64_t> inline_sums_;  // buffers that their reader adds up: place of the sums
+  size_t phase_ = 0;
+  std::string functions_;  // the row steps
+  int parts_ = 0;          // of them
+  int64_t busy_ = 0;       // threads that loops of the wave keep busy
+};
+
+}  // namespace agora::compute::kernel

@@ -1,0 +1,84 @@
+// Trainings on a GPU beside the same on the CPU. Where there is no GPU a thread of the host runs
+// the kernels of a small network for a few iterations.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+
+#include "auctions/mechanism.h"
+#include "auctions/setting.h"
+#include "compute/backend.h"
+#include "support/emulated_gpu.h"
+#include "trained.h"
+
+namespace agora::auctions {
+namespace {
+
+using compute::Device;
+
+class Trainings : public testing::TestWithParam<std::string> {
+ protected:
+  Trainings() {
+    if (!compute::cuda_available()) emulated_.emplace(compute::EmulatedGpu::backend());
+  }
+  ~Trainings() override { compute::set_default_device(Device::kCpu); }
+
+  bool has_gpu() const { return !emulated_.has_value(); }
+
+  std::unique_ptr<ResumableTrainer> train(Device device, const Recipe& how, int64_t iterations) {
+    compute::set_default_device(device);
+    auto trainer = resumable_trainer(GetParam(), setting("2x2 uniform(0,1)"), how, 3);
+    trainer->advance(iterations);
+    return trainer;
+  }
+  Recipe small() const {
+    Recipe how = recipe(GetParam(), setting("2x2 uniform(0,1)"));
+    how.hidden = 2;
+    how.width = has_gpu() ? 40 : 6;
+    how.batch = has_gpu() ? 128 : 20;
+    how.samples = 0;
+    how.misreport_steps = has_gpu() ? 10 : 3;
+    how.iterations = 1000;
+    return how;
+  }
+
+  std::optional<compute::InsteadOfCuda> emulated_;
+};
+
+TEST_P(Trainings, OnTheGpuGoWhereThoseOnTheCpuGo) {
+  const int64_t iterations = has_gpu() ? 100 : 2;
+  const Recipe how = small();
+  const auto there = train(Device::kCuda, how, iterations);
+  const auto here = train(Device::kCpu, how, iterations);
+  const auto found = there->mechanism()->parameters().tensors;
+  double difference = 0, size = 0;
+  for (const auto& [name, expected] : here->mechanism()->parameters().tensors) {
+    ASSERT_EQ(found.at(name).values.size(), expected.values.size()) << name;
+    for (size_t k = 0; k < expected.values.size(); ++k) {
+      difference += std::pow(found.at(name).values[k] - expected.values[k], 2);
+      size += std::pow(expected.values[k], 2);
+    }
+  }
+  // Rounding differs, and Adam's first steps have the size of the rate whatever the gradient.
+  EXPECT_LT(std::sqrt(difference / size), has_gpu() ? 1e-2 : 1e-3) << GetParam();
+  EXPECT_GT(difference, 0) << "one of them ran on the other's device";
+  const TrainingNumbers a = there->numbers(), b = here->numbers();
+  EXPECT_NEAR(a.revenue, b.revenue, 1e-3 * b.revenue);
+  EXPECT_NEAR(a.regret, b.regret, 1e-2 * b.regret + 1e-6);
+}
+
+TEST_P(Trainings, GiveTheSameBitsOnTheSameGpu) {
+  const Recipe how = small();
+  const int64_t iterations = has_gpu() ? 20 : 1;
+  const auto first = train(Device::kCuda, how, iterations);
+  const auto second = train(Device::kCuda, how, iterations);
+  const auto again = second->mechanism()->parameters().tensors;
+  for (const auto& [name, tensor] : first->mechanism()->parameters().tensors) {
+    EXPECT_EQ(tensor.values, again.at(name).values) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Trainings, testing::ValuesIn(trained()));
+
+}  // namespace
+}  // namespace agora::auctions

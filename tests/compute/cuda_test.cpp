@@ -1,0 +1,78 @@
+// Generated kernels go through the compiler of GPUs, which needs no GPU.
+#include "base/features.h"
+#if AGORA_HAS_CUDA
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "compute/cuda/compiler.h"
+#include "compute/gradients.h"
+#include "compute/kernel/machine.h"
+#include "compute/kernel/source.h"
+#include "compute/operation.h"
+#include "compute/operations.h"
+#include "support/scratch.h"
+
+namespace agora::compute {
+namespace {
+
+TEST(CudaCompiler, TakesEveryOperationAndItsGradient) {
+  Graph g;
+  Tensor loss = g.constant(0);
+  Tensors wrt;
+  for (const Operation& it : operations()) {
+    if (it.examples.empty()) continue;
+    const Example& example = it.examples[0];
+    Tensors inputs;
+    for (const Example::Input& input : example.inputs) {
+      const std::string name = std::to_string(g.size());
+      if (input.classes > 0) {
+        inputs.push_back(g.index_input(name, input.shape));
+      } else {
+        inputs.push_back(is_row_local(input.shape) ? g.input(name, input.shape)
+                                                   : g.parameter(name, input.shape));
+        if (it.gradient != nullptr) wrt.push_back(inputs.back());
+      }
+    }
+    loss = loss + sum(square(record(it.op, inputs, example.ints, example.told)));
+  }
+  PlanRequest request{.limits = kernel::plan_limits()};
+  request.outputs.emplace_back("loss", loss.id);
+  for (const Tensor& slope : gradients(loss, wrt)) {
+    request.outputs.emplace_back(std::to_string(slope.id), slope.id);
+  }
+  const Plan plan = make_plan(g, request);
+  const std::string single =
+      kernel::make_source(plan, {.fast_features = plan.scratch_features}).text;
+  const std::string wide =
+      kernel::make_source(plan, {.type = Type::kFloat64, .lanes = 16, .check = true}).text;
+  std::vector<std::future<std::string>> codes;
+  codes.push_back(std::async(std::launch::async, cuda::compile_now, single, "sm_80"));
+  codes.push_back(std::async(std::launch::async, cuda::compile_now, wide, "sm_90"));
+  for (std::future<std::string>& code : codes) EXPECT_EQ(code.get().substr(1, 3), "ELF");
+}
+
+TEST(CudaCompiler, SaysWhatItDoesNotTake) {
+  expect_user_error([] { cuda::compile_now("__device__ int broken(", "sm_90"); },
+                    {"device cuda", "error", "expected"});
+}
+
+TEST(CudaCompiler, KeepsCode) {
+  const Scratch home;
+  setenv("XDG_CACHE_HOME", home.path().c_str(), 1);
+  const std::string text = "extern \"C\" __global__ void program() {}";
+  const std::string code = cuda::compile(text, "sm_90");
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(home.path())) {
+    if (file.is_regular_file()) files.push_back(file.path());
+  }
+  ASSERT_EQ(files.size(), 1u);
+  std::ofstream(files[0], std::ios::binary) << "kept";
+  EXPECT_EQ(cuda::compile(text, "sm_90"), "kept");
+  EXPECT_NE(cuda::compile(text, "sm_80"), "kept");
+  unsetenv("XDG_CACHE_HOME");
+}
+
+}  // namespace
+}  // namespace agora::compute
+#endif

@@ -1,0 +1,262 @@
+// Programs as generated kernels, on a thread of the host: phases, loops, memory of both kinds,
+// several runs in one start, faults.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "compute/gradients.h"
+#include "compute/kernel/schedule.h"
+#include "compute/operations.h"
+#include "compute/program.h"
+#include "support/emulated_gpu.h"
+
+namespace agora::compute {
+namespace {
+
+std::vector<double> drawn(int64_t count, uint32_t stream) {
+  std::vector<double> values(static_cast<size_t>(count));
+  Rng rng(9, stream);
+  for (double& value : values) value = rng.uniform(-1, 1);
+  return values;
+}
+
+// A network of two layers whose loss needs sums of one phase in the next, with momentum.
+struct Learner {
+  explicit Learner(Device device, int64_t rows = 37)
+      : variables(build(), Type::kFloat64, 0, device) {
+    variables.initialize(4);
+    program.emplace(graph, variables, Computation{.outputs = {{"loss", loss}}, .updates = updates},
+                    CompileOptions{.rows = rows});
+    program->set("x", std::span<const double>(drawn(rows * 3, 1)));
+    program->set("y", std::span<const double>(drawn(rows, 2)));
+  }
+  const Graph& build() {
+    const Initializer start = [](std::span<double> values, const Shape&, Rng& rng) {
+      for (double& value : values) value = rng.uniform(-1, 1);
+    };
+    const Tensor x = graph.input("x", {kRows, 3}), y = graph.input("y", {kRows});
+    const Tensor w = graph.parameter("w", {3, 20}, start), b = graph.parameter("b", {20}, start);
+    const Tensor v = graph.parameter("v", {20, 1}, start);
+    const Tensor error = reshape(matmul(tanh(matmul(x, w) + b), v), {kRows}) - y;
+    const Tensor scale = sqrt(mean(square(error)));
+    loss = mean(square(error) / (1.0 + scale));
+    const Tensors parameters{w, b, v};
+    const Tensors slopes = gradients(loss, parameters);
+    for (size_t k = 0; k < parameters.size(); ++k) {
+      const Tensor moment =
+          graph.variable("m" + std::to_string(k), parameters[k].shape(), filled(0));
+      const Tensor next = 0.9 * moment + slopes[k];
+      updates.push_back({moment, next});
+      updates.push_back({parameters[k], parameters[k] - 0.05 * next});
+    }
+    return graph;
+  }
+
+  Graph graph;
+  Tensor loss;
+  std::vector<Update> updates;
+  Variables variables;
+  std::optional<Program> program;
+};
+
+class Kernels : public testing::Test {
+ protected:
+  InsteadOfCuda emulated_{EmulatedGpu::backend()};
+};
+
+void expect_same(Variables& a, Variables& b, double tolerance) {
+  for (const std::string& name : a.names()) {
+    const std::vector<double> first = a.get(name), second = b.get(name);
+    for (size_t k = 0; k < first.size(); ++k) {
+      EXPECT_NEAR(first[k], second[k], tolerance) << name << " " << k;
+    }
+  }
+}
+
+TEST_F(Kernels, LearnAsTheCpuDoes) {
+  Learner here(Device::kCpu), there(Device::kCuda);
+  for (int k = 0; k < 5; ++k) {
+    here.program->run();
+    there.program->run();
+    EXPECT_NEAR(here.program->scalar("loss"), there.program->scalar("loss"), 1e-12);
+  }
+  expect_same(here.variables, there.variables, 1e-12);
+}
+
+TEST_F(Kernels, RepeatWithoutTheHost) {
+  for (const int64_t times : {2, 5}) {
+    Learner one_by_one(Device::kCuda), at_once(Device::kCuda), on_the_cpu(Device::kCpu);
+    for (int64_t k = 0; k < times; ++k) one_by_one.program->run();
+    at_once.program->repeat(times);
+    on_the_cpu.program->repeat(times);
+    expect_same(one_by_one.variables, at_once.variables, 0);
+    expect_same(one_by_one.variables, on_the_cpu.variables, 1e-12);
+    one_by_one.program->run();
+    at_once.program->run();
+    expect_same(one_by_one.variables, at_once.variables, 0);
+  }
+}
+
+TEST_F(Kernels, TilesThatDoNotFitLieInSlowMemory) {
+  EmulatedGpu::instance().set_fast_bytes(4096);
+  Learner there(Device::kCuda);
+  EmulatedGpu::instance().set_fast_bytes(200 << 10);
+  Learner here(Device::kCpu);
+  there.program->run();
+  here.program->run();
+  expect_same(here.variables, there.variables, 1e-12);
+}
+
+TEST_F(Kernels, LongSharedSumsAndMaxima) {
+  Graph g;
+  const int64_t size = 40'000;
+  const Tensor x = g.parameter("x", {size});
+  Variables variables(g, Type::kFloat64, 0, Device::kCuda);
+  const std::vector<double> values = drawn(size, 5);
+  variables.set("x", std::span<const double>(values));
+  const Tensor norm = sqrt(sum(square(x)));
+  Program program(g, variables,
+                  {{{"norm", norm}, {"top", max(x, {0})}, {"mean", mean(x / norm)}}, {}},
+                  {.rows = 1});
+  program.run();
+  double squares = 0, total = 0, top = -1;
+  for (const double value : values) {
+    squares += value * value;
+    total += value;
+    top = std::max(top, value);
+  }
+  EXPECT_NEAR(program.scalar("norm"), std::sqrt(squares), 1e-9);
+  EXPECT_NEAR(program.scalar("mean"), total / std::sqrt(squares) / double(size), 1e-12);
+  EXPECT_EQ(program.scalar("top"), top);
+}
+
+TEST_F(Kernels, LoopsChangeTheirStatesTogether) {
+  Graph g;
+  const Tensor goal = g.input("goal", {kRows, 2});
+  const Tensors ends =
+      repeat(7, {broadcast(g.constant(1), {kRows, 2}), goal},
+             [&](const Tensors& s, Tensor step) -> Tensors {
+               return {s[1], s[0] + reshape(step, {kRows, 1}) * (exp(goal) - s[1])};
+             });
+  const std::vector<double> goals = drawn(66, 2);
+  std::vector<std::vector<double>> found;
+  for (const Device device : {Device::kCpu, Device::kCuda}) {
+    Variables variables(g, Type::kFloat64, 0, device);
+    Program program(g, variables, {{{"a", ends[0]}, {"b", ends[1]}}, {}}, {.rows = 33});
+    program.set("goal", goals);
+    program.run();
+    std::vector<double> both(132);
+    program.read("a", std::span<double>(both).first(66));
+    program.read("b", std::span<double>(both).last(66));
+    found.push_back(both);
+  }
+  for (size_t k = 0; k < found[0].size(); ++k) {
+    EXPECT_NEAR(found[0][k], found[1][k], 1e-9 * std::abs(found[0][k]));
+  }
+}
+
+// What a step reads and writes, element by element.
+struct Touched {
+  std::map<std::tuple<Space, int32_t, int64_t>, bool> written;
+  void add(const Plan& plan, const Step& step) {
+    const auto view = [&](const View& it, bool writes) {
+      if (it.uniform || it.buffer < 0) return;
+      const Buffer& buffer = plan.buffers[size_t(it.buffer)];
+      for (int64_t i = 0; i < it.count(); ++i) {
+        int64_t rest = i, at = buffer.offset + it.offset;
+        for (size_t axis = it.shape.size(); axis-- > 0; rest /= it.shape[axis]) {
+          at += rest % it.shape[axis] * it.strides[axis];
+        }
+        bool& known = written[{buffer.space, buffer.variable, at}];
+        known = known || writes;
+      }
+    };
+    for (const View& it : step.inputs) view(it, false);
+    for (const View& it : step.outputs) view(it, true);
+    for (const Step& inner : step.body) add(plan, inner);
+  }
+};
+
+TEST(KernelWaves, TouchNothingThatAnotherStepOfTheWaveWrites) {
+  for (const int64_t room : {0, 3500}) {
+    Learner learner(Device::kCpu);
+    PlanRequest request{.limits = kernel::plan_limits()};
+    request.limits.roomy_features = room;
+    request.outputs.emplace_back("loss", learner.loss.id);
+    for (const Update& it : learner.updates) {
+      request.updates.emplace_back(it.variable.id, it.value.id);
+    }
+    const Plan plan = make_plan(learner.graph, request);
+    size_t steps = 0, waves = 0;
+    for (const Phase& phase : plan.phases) {
+      steps += phase.rows.size();
+      for (const auto& wave : kernel::waves_of(plan, phase.rows)) {
+        ++waves;
+        Touched before;
+        for (const Step* step : wave) {
+          Touched own;
+          own.add(plan, *step);
+          for (const auto& [place, writes] : own.written) {
+            const auto other = before.written.find(place);
+            EXPECT_FALSE(other != before.written.end() && (writes || other->second));
+          }
+          before.written.insert(own.written.begin(), own.written.end());
+        }
+      }
+    }
+    EXPECT_LT(waves, steps) << "nothing goes side by side";
+  }
+}
+
+TEST_F(Kernels, RunOnFewerRowsThanTheyWereMadeFor) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows});
+  const Tensor seen = g.variable("seen", {kRows});
+  Variables variables(g, Type::kFloat64, 40, Device::kCuda);
+  Program program(g, variables, {{{"mean", mean(x)}}, {{seen, x}}}, {.rows = 40});
+  program.set("x", std::vector<double>(40, 1.0));
+  program.run();
+  program.set("x", std::vector<double>{2, 4, 9});
+  program.run();
+  EXPECT_DOUBLE_EQ(program.scalar("mean"), 5);
+  EXPECT_EQ(variables.get("seen")[2], 9);
+  EXPECT_EQ(variables.get("seen")[3], 1);
+}
+
+TEST_F(Kernels, NameWhatIsNotFiniteAndIndicesOutOfRange) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 2});
+  const Tensor w = g.parameter("w", {2}, filled(1));
+  const Tensor inner = log(x * w).named("logarithm");
+  const Tensor loss = mean(exp(inner) * tanh(inner));
+  Variables variables(g, Type::kFloat32, 0, Device::kCuda);
+  variables.initialize(1);
+  Program program(g, variables, {{{"loss", loss}}, {{w, w + loss}}}, {.rows = 20});
+  std::vector<double> values(40, 0.7);
+  values[25] = -1;
+  program.set("x", values);
+  expect_user_error([&] { program.run(); }, {"'loss'", "log 'logarithm' (rows, 2)"});
+  EXPECT_EQ(variables.get("w")[0], 1);
+  values[25] = std::nan("");
+  program.set("x", values);
+  expect_user_error([&] { program.run(); }, {"that of input 'x' (rows, 2)"});
+  values[25] = 0.5;
+  program.set("x", values);
+  program.run();
+
+  Graph tables;
+  const Tensor y =
+      gather(tables.parameter("table", {3}, filled(2)), tables.index_input("index", {kRows}));
+  Variables table(tables, Type::kFloat32, 0, Device::kCuda);
+  table.initialize(1);
+  Program look(tables, table, {{{"total", sum(y)}}, {}}, {.rows = 2});
+  look.set("index", std::vector<int32_t>{0, 3});
+  expect_user_error([&] { look.run(); }, {"gather: index 3 is outside [0, 3)"});
+  look.set("index", std::vector<int32_t>{0, 2});
+  look.run();
+  EXPECT_EQ(look.scalar("total"), 4);
+}
+
+}  // namespace
+}  // namespace agora::compute

@@ -1,0 +1,78 @@
+#pragma once
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "compute/kernel/machine.h"
+#include "support/scratch.h"
+
+// Runs generated kernels on a thread of the host, compiled by the C++ compiler: what they compute
+// can be tested where there is no GPU.
+namespace agora::compute {
+
+class EmulatedGpu final : public kernel::Machine {
+ public:
+  std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) override {
+    return cpu_backend().allocate(bytes, purpose);
+  }
+  std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t) override {
+    return std::make_unique<HostKernel>(loaded(text));
+  }
+  int64_t blocks() const override { return 4; }
+  int64_t fast_bytes() const override { return fast_bytes_; }
+
+  static EmulatedGpu& instance() {
+    static EmulatedGpu it;
+    return it;
+  }
+  static const Backend& backend() {
+    static const Backend it{
+        .limits = kernel::plan_limits(),
+        .allocate = [](int64_t bytes,
+                       const char* purpose) { return instance().allocate(bytes, purpose); },
+        .make_executor =
+            [](const Plan& plan, Variables& variables, const ExecutorOptions& options) {
+              return kernel::make_executor(instance(), plan, variables, options);
+            }};
+    return it;
+  }
+  void set_fast_bytes(int64_t bytes) { fast_bytes_ = bytes; }
+
+ private:
+  using Function = void (*)(const void*);
+  class HostKernel final : public kernel::Kernel {
+   public:
+    explicit HostKernel(Function function) : function_(function) {}
+    void start(int64_t, std::span<const uint64_t> arguments) override {
+      function_(arguments.data());
+    }
+
+   private:
+    Function function_;
+  };
+
+  Function loaded(const std::string& text) {
+    if (const auto known = kernels_.find(text); known != kernels_.end()) return known->second;
+    const std::filesystem::path folder = scratch_ / std::to_string(kernels_.size());
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "kernel.cpp") << text;
+    const std::string command = "c++ -std=c++20 -O0 -w -shared -fPIC -o '" +
+                                (folder / "kernel.so").string() + "' '" +
+                                (folder / "kernel.cpp").string() + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0) << text;
+    void* const library = dlopen((folder / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library, nullptr) << dlerror();
+    const auto function = reinterpret_cast<Function>(dlsym(library, "program"));
+    return kernels_.emplace(text, function).first->second;
+  }
+
+  Scratch scratch_;
+  std::map<std::string, Function> kernels_;
+  int64_t fast_bytes_ = 200 << 10;
+};
+
+}  // namespace agora::compute
