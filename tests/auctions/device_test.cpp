@@ -16,12 +16,12 @@ namespace {
 
 using compute::Device;
 
-class Trainings : public testing::TestWithParam<std::string> {
+class DeviceTrainings : public testing::TestWithParam<std::string> {
  protected:
-  Trainings() {
+  DeviceTrainings() {
     if (!compute::cuda_available()) emulated_.emplace(compute::EmulatedGpu::backend());
   }
-  ~Trainings() override { compute::set_default_device(Device::kCpu); }
+  ~DeviceTrainings() override { compute::set_default_device(Device::kCpu); }
 
   bool has_gpu() const { return !emulated_.has_value(); }
 
@@ -45,7 +45,7 @@ class Trainings : public testing::TestWithParam<std::string> {
   std::optional<compute::InsteadOfCuda> emulated_;
 };
 
-TEST_P(Trainings, OnTheGpuGoWhereThoseOnTheCpuGo) {
+TEST_P(DeviceTrainings, OnTheGpuGoWhereThoseOnTheCpuGo) {
   const int64_t iterations = has_gpu() ? 100 : 2;
   const Recipe how = small();
   const auto there = train(Device::kCuda, how, iterations);
@@ -67,7 +67,7 @@ TEST_P(Trainings, OnTheGpuGoWhereThoseOnTheCpuGo) {
   EXPECT_NEAR(a.regret, b.regret, 1e-2 * b.regret + 1e-6);
 }
 
-TEST_P(Trainings, GiveTheSameBitsOnTheSameGpu) {
+TEST_P(DeviceTrainings, GiveTheSameBitsOnTheSameGpu) {
   const Recipe how = small();
   const int64_t iterations = has_gpu() ? 20 : 1;
   const auto first = train(Device::kCuda, how, iterations);
@@ -78,7 +78,7 @@ TEST_P(Trainings, GiveTheSameBitsOnTheSameGpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Trainings, testing::ValuesIn(trained()));
+INSTANTIATE_TEST_SUITE_P(All, DeviceTrainings, testing::ValuesIn(trained()));
 
 }  // namespace
 }  // namespace agora::auctions
