@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/features.h"
 
 namespace agora::compute::cuda {
 namespace {

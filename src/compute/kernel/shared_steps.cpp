@@ -116,6 +116,18 @@ bool Writer::is_read_on(const Step& step) const {
   return false;
 }
 
+// Whether a step of these is all that reads the buffer, and reads it element by element for what
+// nobody reads in this run.
+bool Writer::has_own_reader(int32_t buffer, const std::vector<Step>& steps) const {
+  const auto readers = readers_.equal_range(buffer);
+  if (readers.first == readers.second) return false;
+  const Step* const reader = readers.first->second;
+  return std::all_of(readers.first, readers.second,
+                     [&](const auto& it) { return it.second == reader; }) &&
+         reader->kind == StepKind::kElementwise && !is_read_on(*reader) &&
+         std::any_of(steps.begin(), steps.end(), [&](const Step& it) { return &it == reader; });
+}
+
 // The sums over rows of the phase before. Where one reader is all that needs them, it adds them up
 // itself.
 void Writer::combine_sums(size_t phase, bool& grid) {
@@ -128,20 +140,10 @@ void Writer::combine_sums(size_t phase, bool& grid) {
     const View& y = step.outputs[0];
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(y.buffer)];
     const int64_t place = sums_at_[phase - 1] + buffer.offset - before.partial_begin;
-    const auto [first, last] = readers_.equal_range(y.buffer);
-    bool own_reader = first != last;
-    for (auto it = first; it != last; ++it) {
-      own_reader = own_reader && it->second == first->second &&
-                   it->second->kind == StepKind::kElementwise && !is_read_on(*it->second);
-    }
     const bool output =
         std::any_of(plan_.outputs.begin(), plan_.outputs.end(),
                     [&](const PlannedOutput& it) { return it.view.buffer == y.buffer; });
-    const bool here =
-        own_reader &&
-        std::any_of(plan_.phases[phase].shared.begin(), plan_.phases[phase].shared.end(),
-                    [&](const Step& it) { return &it == first->second; });
-    if (here && !output) {
+    if (!output && has_own_reader(y.buffer, plan_.phases[phase].shared)) {
       inline_sums_[y.buffer] = place;
       continue;
     }

@@ -45,6 +45,7 @@ class Writer {
   Elements shared_elements(const Step& step);
   void write_distributed(const std::vector<Elements>& pieces);
   bool is_read_on(const Step& step) const;
+  bool has_own_reader(int32_t buffer, const std::vector<Step>& steps) const;
 
   // A loop over `count` things by the threads of the block; threads beyond those that earlier
   // loops of the wave keep busy come first.
