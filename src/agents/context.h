@@ -27,6 +27,9 @@ class ContextEncoder {
   // `rows` episodes at a time; `sequences` of `chunk` steps in an update, none: it only encodes.
   ContextEncoder(const Space& space, const EncoderOptions& options, int64_t rows,
                  int64_t sequences = 0);
+  // As it was saved; it only encodes.
+  ContextEncoder(const Space& space, const EncoderOptions& options, int64_t rows,
+                 const TensorFile& saved);
   ~ContextEncoder();
 
   void initialise(uint64_t seed, uint32_t stream);

@@ -14,6 +14,7 @@ using compute::kRows;
 using compute::Tensor;
 
 constexpr int64_t kLargePicture = 48;
+constexpr int64_t kSpare = 1'000'000;  // numbers that nobody minds
 constexpr double kActorGain = 0.01, kCriticGain = 1.0;
 
 std::vector<int64_t> shape_of(Tensor observation) {
@@ -41,6 +42,18 @@ NetworkOptions resolved(NetworkOptions options, const ObservationSpace& space) {
                      options.kind);
   }
   return options;
+}
+
+void expect_numbers(const Graph& graph, const TensorFile& file) {
+  int64_t wanted = 0, found = 0;
+  for (int32_t id = 0; id < graph.size(); ++id) {
+    const compute::Node& node = graph.node(id);
+    if (node.op == compute::Op::kVariable) wanted += compute::feature_count(node.shape);
+  }
+  for (const StoredTensor& tensor : file.tensors) found += tensor.size();
+  if (wanted > kSpare + 2 * found) {
+    throw user_error("{}: a network of {} numbers, and tensors of {}", file.path, wanted, found);
+  }
 }
 
 Tensor observation_input(Graph& graph, const ObservationSpace& space, std::string_view name) {

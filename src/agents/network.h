@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/environment.h"
+#include "base/safetensors.h"
 #include "compute/program.h"
 #include "nn/layers.h"
 
@@ -29,6 +30,10 @@ struct Heads {
   compute::Tensor logits;  // (rows, actions)
   compute::Tensor value;   // (rows)
 };
+
+// Before variables of a graph take memory: a file that has far fewer numbers is refused. Who loads
+// it says which tensor is wrong.
+void expect_numbers(const compute::Graph& graph, const TensorFile& file);
 
 // The input `observation`, scaled to [0, 1] if it is bytes.
 compute::Tensor observation_input(compute::Graph& graph, const ObservationSpace& space,
