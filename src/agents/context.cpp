@@ -71,7 +71,6 @@ ContextEncoder::ContextEncoder(std::unique_ptr<Recorded> recorded, const Space& 
                                const EncoderOptions& options, int64_t rows, int64_t sequences)
     : space_(space),
       options_(options),
-      rows_(rows),
       sequences_(sequences),
       recorded_(std::move(recorded)),
       parameters_(recorded_->names),

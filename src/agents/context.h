@@ -53,7 +53,7 @@ class ContextEncoder {
 
   Space space_;
   EncoderOptions options_;
-  int64_t rows_, sequences_;
+  int64_t sequences_;
   std::unique_ptr<Recorded> recorded_;
   std::vector<std::string> parameters_;
   compute::Variables variables_;
