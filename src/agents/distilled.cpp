@@ -60,7 +60,6 @@ DistilledPolicy::DistilledPolicy(std::unique_ptr<Recorded> recorded, const Space
              {.outputs = {{"loss", recorded_->loss}}, .updates = recorded_->updates},
              {.rows = rows_}) {
   const auto rows = static_cast<size_t>(rows_);
-  observations_.resize(rows * space.observation.bytes());
   theirs_.resize(rows * space.actions);
   if (masked_) masks_.resize(rows * space.actions);
 }
@@ -84,16 +83,14 @@ void DistilledPolicy::probabilities(const Rollout& rollout, std::span<float> out
 
 double DistilledPolicy::update(const Rollout& rollout, std::span<const float> theirs, uint64_t seed,
                                int64_t member, int64_t iteration) {
-  const auto bytes = static_cast<size_t>(space_.observation.bytes());
   const auto actions = static_cast<size_t>(space_.actions);
   double total = 0;
   const auto learn = [&](std::span<const int32_t> chosen) {
     gather(chosen, [&](size_t k, size_t from) {
-      std::memcpy(&observations_[k * bytes], &rollout.observations[from * bytes], bytes);
       std::memcpy(&theirs_[k * actions], &theirs[from * actions], actions * sizeof(float));
       if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
     });
-    set_observations(learn_, space_.observation, observations_);
+    set_observations(learn_, space_.observation, rollout.observations, chosen, observations_);
     if (masked_) learn_.set("mask", std::span<const uint8_t>(masks_));
     learn_.set("theirs", std::span<const float>(theirs_));
     learn_.run();

@@ -1,6 +1,7 @@
 #include "agents/network.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -70,6 +71,21 @@ void set_observations(compute::Program& program, const ObservationSpace& space,
   } else {
     program.set(name, std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
   }
+}
+
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> all, std::span<const int32_t> chosen,
+                      std::vector<std::byte>& room) {
+  if (space.type == ObservationSpace::Type::kByte) {
+    return program.set_rows(
+        "observation", std::span(reinterpret_cast<const uint8_t*>(all.data()), all.size()), chosen);
+  }
+  const auto bytes = static_cast<size_t>(space.bytes());
+  room.resize(chosen.size() * bytes);
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    std::memcpy(&room[k * bytes], &all[static_cast<size_t>(chosen[k]) * bytes], bytes);
+  }
+  set_observations(program, space, room);
 }
 
 Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& shape,

@@ -41,6 +41,10 @@ compute::Tensor observation_input(compute::Graph& graph, const ObservationSpace&
 // Hands observations (rows, bytes) to such an input.
 void set_observations(compute::Program& program, const ObservationSpace& space,
                       std::span<const std::byte> bytes, std::string_view name = "observation");
+// The same with the samples `chosen` of many; what is not copied stays as it is until then.
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> all, std::span<const int32_t> chosen,
+                      std::vector<std::byte>& room);
 // Features (rows, features) of observations (rows, shape...); parameters are `name.*`.
 struct Trunk {
   Trunk(compute::Graph& graph, const std::string& name, const std::vector<int64_t>& shape,

@@ -227,18 +227,15 @@ PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
                           std::span<const float> others, std::span<const int32_t> chosen,
                           const Spread& advantages) {
   CHECK(linked_ == !others.empty(), "a member {} a penalty", linked_ ? "with" : "without");
-  const auto bytes = static_cast<size_t>(space_.observation.bytes());
   const auto actions = static_cast<size_t>(space_.actions);
   const size_t rows = chosen.size();
   const size_t context = rollout.contexts.size() / static_cast<size_t>(rollout.samples());
-  observations_.resize(rows * bytes);
   actions_.resize(rows);
   for (auto* each : {&log_probs_, &values_, &advantages_, &returns_}) each->resize(rows);
   if (linked_) others_.resize(rows * actions);
   if (masked_) masks_.resize(rows * actions);
   contexts_.resize(rows * context);
   gather(chosen, [&](size_t k, size_t from) {
-    std::memcpy(&observations_[k * bytes], &rollout.observations[from * bytes], bytes);
     actions_[k] = rollout.actions[from];
     log_probs_[k] = rollout.log_probs[from];
     values_[k] = rollout.values[from];
@@ -252,7 +249,7 @@ PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
       std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
     }
   });
-  set_observations(program, space_.observation, observations_);
+  set_observations(program, space_.observation, rollout.observations, chosen, observations_);
   if (masked_) program.set("mask", std::span<const uint8_t>(masks_));
   program.set("action", std::span<const int32_t>(actions_));
   program.set("log_prob", std::span<const float>(log_probs_));
