@@ -46,3 +46,6 @@ set(AGORA_PLOTLY_JS ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js CACHE FILEP
 # Looked up when a game of Procgen is made; scripts/get-procgen puts it there.
 set(AGORA_PROCGEN_FOLDER ${PROJECT_SOURCE_DIR}/build/assets/procgen CACHE PATH
     "libenv.so and assets of Procgen")
+# Looked up by `agora reproduce`.
+set(AGORA_RESULTS_FOLDER ${PROJECT_SOURCE_DIR}/experiments/results CACHE PATH
+    "Results of experiments that were made elsewhere")

@@ -19,6 +19,9 @@ install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/build/assets/plotly.min.js
         DESTINATION ${CMAKE_INSTALL_DATADIR}/agora OPTIONAL)
+install(PROGRAMS scripts/get-procgen DESTINATION ${CMAKE_INSTALL_DATADIR}/agora)
+install(DIRECTORY experiments/results DESTINATION ${CMAKE_INSTALL_DATADIR}/agora OPTIONAL
+        FILES_MATCHING PATTERN *.json)
 
 install(FILES ${PROJECT_BINARY_DIR}/agora-completion.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME agora)

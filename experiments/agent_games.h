@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/procgen/library.h"
 #include "reproduce/agent_stages.h"
 
 namespace agora::reproduce {
@@ -10,6 +11,7 @@ namespace agora::reproduce {
 struct GameLearner {
   std::string stage, words, game, algorithm;  // game: maze, heist, bigfish, dodgeball
   Arguments arguments = {};
+  bool filmed = false;
 };
 
 // Quick scale plays the embedded games in symbols, full scale the real ones.
@@ -21,6 +23,14 @@ struct GameSize {
 
 inline std::string played_game(const Task& task, const std::string& game) {
   return task.quick() ? game : "procgen/" + game;
+}
+
+inline std::string missing_games(Scale scale) {
+  return scale == Scale::kQuick ? "" : agents::procgen::missing();
+}
+
+inline std::string film_name(const GameLearner& learner) {
+  return learner.filmed ? learner.words + "-in-" + learner.game + "-on-unseen-levels" : "";
 }
 
 // A stage for each learner, and GAME-random: what random actions earn there.
@@ -36,7 +46,8 @@ inline Json learn_games(Task& task, const std::vector<GameLearner>& learners,
                                              .seed = task.seed,
                                              .arguments = learner.arguments},
                                  .looks = size.looks,
-                                 .episodes = size.episodes};
+                                 .episodes = size.episodes,
+                                 .film = film_name(learner)};
     const std::string random = learner.game + "-random";
     if (!result.contains(random)) {
       result[random] = stages.stage(random, [&] { return random_returns(training); });

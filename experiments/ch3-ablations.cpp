@@ -53,7 +53,9 @@ Experiment entry_ch3_ablations() {
                     .words = "10 levels of the symbolic maze, 100,000 steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 1'500'000,
-                   .words = "200 levels of Procgen's maze, 25 million steps"},
+                   .words = "200 levels of Procgen's maze, 25 million steps",
+                   .gpu = true},
+          .missing = missing_games,
           .run = run,
           .judge = judge};
 }

@@ -70,7 +70,9 @@ Experiment entry_ch3_context() {
                     .words = "10 levels of the symbolic maze, 200,000 steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 2'000'000,
-                   .words = "200 levels of Procgen's games, 25 million steps"},
+                   .words = "200 levels of Procgen's games, 25 million steps",
+                   .gpu = true},
+          .missing = missing_games,
           .run = run,
           .judge = judge};
 }

@@ -189,7 +189,7 @@ Experiment entry_ch3_fashion_mnist() {
           .source = "ch. 3, A Sequential Classification RL Problem, both figures",
           .quick = {.seeds = {1}, .expected_seconds = 20, .words = "1,000 images"},
           .full = {.seeds = {1, 2, 3}, .expected_seconds = 650, .words = "10,000 images, 3 seeds"},
-          .missing = fashion_mnist_missing,
+          .missing = [](Scale) { return fashion_mnist_missing(); },
           .run = run,
           .judge = judge};
 }

@@ -4,8 +4,8 @@
 namespace agora::reproduce {
 namespace {
 
-const std::vector<GameLearner> kLearners{{"ppo", "PPO", "maze", "ppo"},
-                                         {"leep", "LEEP", "maze", "leep"}};
+const std::vector<GameLearner> kLearners{{"ppo", "PPO", "maze", "ppo", {}, true},
+                                         {"leep", "LEEP", "maze", "leep", {}, true}};
 
 GameSize size(const Task& task) {
   return task.quick() ? GameSize{10, 1'000'000, 3, 600} : GameSize{50, 25'000'000, 25, 1'000};
@@ -68,7 +68,9 @@ Experiment entry_ch3_fifty_levels() {
                     .words = "10 levels of the symbolic maze, a million steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 500'000,
-                   .words = "50 levels of Procgen's maze, 25 million steps"},
+                   .words = "50 levels of Procgen's maze, 25 million steps",
+                   .gpu = true},
+          .missing = missing_games,
           .run = run,
           .judge = judge};
 }

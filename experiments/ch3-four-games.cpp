@@ -23,7 +23,8 @@ std::vector<Published> games(Scale scale) {
 }
 
 std::vector<GameLearner> learners(const std::string& game) {
-  return {{game + "-ppo", "PPO", game, "ppo"}, {game + "-leep", "LEEP", game, "leep"}};
+  return {{game + "-ppo", "PPO", game, "ppo", {}, true},
+          {game + "-leep", "LEEP", game, "leep", {}, true}};
 }
 
 Json run(Task& task) {
@@ -79,7 +80,9 @@ Experiment entry_ch3_four_games() {
                     .words = "10 levels of the symbolic maze and heist, 490,000 steps"},
           .full = {.seeds = {1, 2, 3, 4, 5},
                    .expected_seconds = 2'000'000,
-                   .words = "200 levels of Procgen's games, 25 million steps"},
+                   .words = "200 levels of Procgen's games, 25 million steps",
+                   .gpu = true},
+          .missing = missing_games,
           .run = run,
           .judge = judge};
 }

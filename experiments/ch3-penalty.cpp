@@ -91,7 +91,9 @@ Experiment entry_ch3_penalty() {
                     .words = "10 levels of the symbolic maze, 100,000 steps"},
           .full = {.seeds = {1},
                    .expected_seconds = 2'500'000,
-                   .words = "200 levels of Procgen's games, 25 million steps"},
+                   .words = "200 levels of Procgen's games, 25 million steps",
+                   .gpu = true},
+          .missing = missing_games,
           .run = run,
           .judge = judge};
 }

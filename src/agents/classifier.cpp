@@ -108,7 +108,9 @@ NamedNumbers Classifier::numbers() {
 
 SavedPolicy Classifier::policy() const {
   SavedPolicy saved;
-  saved.environment = "classify";
+  saved.environment = levels_.environment;
+  saved.environment_arguments = levels_.arguments;
+  saved.levels = levels_.count();
   saved.space = levels_.space;
   saved.network = options_.network;
   saved.head = Head::kValues;

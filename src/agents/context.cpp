@@ -55,11 +55,22 @@ ContextEncoder::ContextEncoder(const Space& space, const EncoderOptions& options
     : ContextEncoder(std::make_unique<Recorded>(space, options, sequences > 0), space, options,
                      rows, sequences) {}
 
+ContextEncoder::ContextEncoder(const Space& space, const EncoderOptions& options, int64_t rows,
+                               const TensorFile& saved)
+    : ContextEncoder(
+          [&] {
+            auto recorded = std::make_unique<Recorded>(space, options, false);
+            expect_numbers(recorded->graph, saved);
+            return recorded;
+          }(),
+          space, options, rows, 0) {
+  variables_.load(saved);
+}
+
 ContextEncoder::ContextEncoder(std::unique_ptr<Recorded> recorded, const Space& space,
                                const EncoderOptions& options, int64_t rows, int64_t sequences)
     : space_(space),
       options_(options),
-      rows_(rows),
       sequences_(sequences),
       recorded_(std::move(recorded)),
       parameters_(recorded_->names),

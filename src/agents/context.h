@@ -27,6 +27,9 @@ class ContextEncoder {
   // `rows` episodes at a time; `sequences` of `chunk` steps in an update, none: it only encodes.
   ContextEncoder(const Space& space, const EncoderOptions& options, int64_t rows,
                  int64_t sequences = 0);
+  // As it was saved; it only encodes.
+  ContextEncoder(const Space& space, const EncoderOptions& options, int64_t rows,
+                 const TensorFile& saved);
   ~ContextEncoder();
 
   void initialise(uint64_t seed, uint32_t stream);
@@ -50,7 +53,7 @@ class ContextEncoder {
 
   Space space_;
   EncoderOptions options_;
-  int64_t rows_, sequences_;
+  int64_t sequences_;
   std::unique_ptr<Recorded> recorded_;
   std::vector<std::string> parameters_;
   compute::Variables variables_;

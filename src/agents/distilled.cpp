@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "agents/streams.h"
 #include "base/error.h"
@@ -61,8 +60,6 @@ DistilledPolicy::DistilledPolicy(std::unique_ptr<Recorded> recorded, const Space
              {.outputs = {{"loss", recorded_->loss}}, .updates = recorded_->updates},
              {.rows = rows_}) {
   const auto rows = static_cast<size_t>(rows_);
-  observations_.resize(rows * space.observation.bytes());
-  order_.resize(static_cast<size_t>(samples));
   theirs_.resize(rows * space.actions);
   if (masked_) masks_.resize(rows * space.actions);
 }
@@ -86,28 +83,20 @@ void DistilledPolicy::probabilities(const Rollout& rollout, std::span<float> out
 
 double DistilledPolicy::update(const Rollout& rollout, std::span<const float> theirs, uint64_t seed,
                                int64_t member, int64_t iteration) {
-  const auto bytes = static_cast<size_t>(space_.observation.bytes());
   const auto actions = static_cast<size_t>(space_.actions);
   double total = 0;
-  for (int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
-    std::iota(order_.begin(), order_.end(), 0);
-    Rng rng(seed, stream(Stream::kDistilling), static_cast<uint32_t>(iteration),
-            static_cast<uint32_t>(member * options_.epochs + epoch));
-    rng.shuffle(order_);
-    for (int64_t batch = 0; batch < options_.minibatches; ++batch) {
-      for (size_t k = 0; k < static_cast<size_t>(rows_); ++k) {
-        const auto from = static_cast<size_t>(order_[static_cast<size_t>(batch * rows_) + k]);
-        std::memcpy(&observations_[k * bytes], &rollout.observations[from * bytes], bytes);
-        std::memcpy(&theirs_[k * actions], &theirs[from * actions], actions * sizeof(float));
-        if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
-      }
-      set_observations(learn_, space_.observation, observations_);
-      if (masked_) learn_.set("mask", std::span<const uint8_t>(masks_));
-      learn_.set("theirs", std::span<const float>(theirs_));
-      learn_.run();
-      total += learn_.scalar("loss");
-    }
-  }
+  const auto learn = [&](std::span<const int32_t> chosen) {
+    gather(chosen, [&](size_t k, size_t from) {
+      std::memcpy(&theirs_[k * actions], &theirs[from * actions], actions * sizeof(float));
+      if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
+    });
+    set_observations(learn_, space_.observation, rollout.observations, chosen, observations_);
+    if (masked_) learn_.set("mask", std::span<const uint8_t>(masks_));
+    learn_.set("theirs", std::span<const float>(theirs_));
+    learn_.run();
+    total += learn_.scalar("loss");
+  };
+  each_minibatch(options_, rollout.samples(), Stream::kDistilling, seed, member, iteration, learn);
   return total / static_cast<double>(options_.epochs * options_.minibatches);
 }
 

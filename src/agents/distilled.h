@@ -44,7 +44,6 @@ class DistilledPolicy {
   compute::Variables variables_;
   compute::Program act_, learn_;
   std::vector<std::byte> observations_;
-  std::vector<int32_t> order_;
   std::vector<float> theirs_;
   std::vector<uint8_t> masks_;
 };

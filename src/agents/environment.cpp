@@ -1,8 +1,6 @@
 #include "agents/environment.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -43,10 +41,6 @@ Chosen choose(const std::string& name) {
 }
 
 }  // namespace
-
-int64_t ObservationSpace::size() const {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
 
 std::unique_ptr<Environment> make_environment(const std::string& name,
                                               const EnvironmentOptions& options) {

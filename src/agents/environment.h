@@ -8,32 +8,11 @@
 #include <vector>
 
 #include "agents/levels.h"
+#include "agents/space.h"
 #include "base/checkpoints.h"
 #include "base/parameter.h"
 
 namespace agora::agents {
-
-// What an agent sees in one environment: a picture (height, width, channels) or a list (n).
-struct ObservationSpace {
-  enum class Type : uint8_t { kByte, kReal };  // 0 to 255, or float
-
-  Type type = Type::kByte;
-  std::vector<int64_t> shape;
-
-  int64_t size() const;  // numbers
-  int64_t bytes() const { return type == Type::kByte ? size() : 4 * size(); }
-  bool is_picture() const { return shape.size() == 3; }
-  bool operator==(const ObservationSpace&) const = default;
-};
-
-struct Space {
-  ObservationSpace observation;
-  int actions = 0;
-  // For normalised scores: what uniformly random actions earn, and the most one can earn; equal
-  // where nobody knows.
-  double least = 0, most = 0;
-  double discount = 1;  // of a model that has its own; otherwise the learner's affair
-};
 
 enum class End : uint8_t {
   kNone,
@@ -58,11 +37,13 @@ class Environment {
   // What is seen now: (count, bytes of an observation), at the same place for good.
   virtual std::span<const std::byte> observations() const = 0;
   // Of the last step: (count) each. Where an episode ended, its level and what was seen last are
-  // told too; elsewhere these are left as they were.
+  // told too; elsewhere these are left as they were. So is what was seen last of an episode that
+  // came to its end, where an environment does not show ends: nothing may be learned from that.
   virtual std::span<const float> rewards() const = 0;
   virtual std::span<const End> ends() const = 0;
   virtual std::span<const int64_t> ended_levels() const = 0;
   virtual std::span<const std::byte> last_observations() const = 0;
+  virtual bool shows_ends() const { return true; }
   // Of the episodes under way: (count).
   virtual std::span<const int64_t> levels() const = 0;
   // What may be done now: (count, actions) of 1 or 0; empty if everything always may.

@@ -75,7 +75,7 @@ class GuessingPolicy : public Policy {
 
 LabelledLevels labelled_levels(const std::string& environment, const Arguments& arguments,
                                const Levels& levels) {
-  LabelledLevels made;
+  LabelledLevels made{.environment = environment, .arguments = arguments};
   // Kept, so that what all its levels share is made once.
   const auto like = make_environment(environment, {.count = 1, .arguments = arguments});
   made.space = like->space();

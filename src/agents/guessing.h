@@ -14,9 +14,11 @@ inline constexpr int32_t kGuesses = 20;  // after which an episode is cut off
 
 // Levels with the one action that is right there.
 struct LabelledLevels {
-  Space space;
-  std::vector<std::byte> observations;  // (count, bytes)
-  std::vector<int32_t> labels;          // (count)
+  std::string environment;
+  Arguments arguments;
+  Space space = {};
+  std::vector<std::byte> observations = {};  // (count, bytes)
+  std::vector<int32_t> labels = {};          // (count)
 
   int64_t count() const { return static_cast<int64_t>(labels.size()); }
 };

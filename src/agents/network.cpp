@@ -1,6 +1,7 @@
 #include "agents/network.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -14,6 +15,7 @@ using compute::kRows;
 using compute::Tensor;
 
 constexpr int64_t kLargePicture = 48;
+constexpr int64_t kSpare = 1'000'000;  // numbers that nobody minds
 constexpr double kActorGain = 0.01, kCriticGain = 1.0;
 
 std::vector<int64_t> shape_of(Tensor observation) {
@@ -43,6 +45,18 @@ NetworkOptions resolved(NetworkOptions options, const ObservationSpace& space) {
   return options;
 }
 
+void expect_numbers(const Graph& graph, const TensorFile& file) {
+  int64_t wanted = 0, found = 0;
+  for (int32_t id = 0; id < graph.size(); ++id) {
+    const compute::Node& node = graph.node(id);
+    if (node.op == compute::Op::kVariable) wanted += compute::feature_count(node.shape);
+  }
+  for (const StoredTensor& tensor : file.tensors) found += tensor.size();
+  if (wanted > kSpare + 2 * found) {
+    throw user_error("{}: a network of {} numbers, and tensors of {}", file.path, wanted, found);
+  }
+}
+
 Tensor observation_input(Graph& graph, const ObservationSpace& space, std::string_view name) {
   compute::Shape shape{kRows};
   shape.insert(shape.end(), space.shape.begin(), space.shape.end());
@@ -57,6 +71,21 @@ void set_observations(compute::Program& program, const ObservationSpace& space,
   } else {
     program.set(name, std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / 4));
   }
+}
+
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> all, std::span<const int32_t> chosen,
+                      std::vector<std::byte>& room) {
+  if (space.type == ObservationSpace::Type::kByte) {
+    return program.set_rows(
+        "observation", std::span(reinterpret_cast<const uint8_t*>(all.data()), all.size()), chosen);
+  }
+  const auto bytes = static_cast<size_t>(space.bytes());
+  room.resize(chosen.size() * bytes);
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    std::memcpy(&room[k * bytes], &all[static_cast<size_t>(chosen[k]) * bytes], bytes);
+  }
+  set_observations(program, space, room);
 }
 
 Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& shape,

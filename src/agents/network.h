@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/environment.h"
+#include "base/safetensors.h"
 #include "compute/program.h"
 #include "nn/layers.h"
 
@@ -30,12 +31,20 @@ struct Heads {
   compute::Tensor value;   // (rows)
 };
 
+// Before variables of a graph take memory: a file that has far fewer numbers is refused. Who loads
+// it says which tensor is wrong.
+void expect_numbers(const compute::Graph& graph, const TensorFile& file);
+
 // The input `observation`, scaled to [0, 1] if it is bytes.
 compute::Tensor observation_input(compute::Graph& graph, const ObservationSpace& space,
                                   std::string_view name = "observation");
 // Hands observations (rows, bytes) to such an input.
 void set_observations(compute::Program& program, const ObservationSpace& space,
                       std::span<const std::byte> bytes, std::string_view name = "observation");
+// The same with the samples `chosen` of many; what is not copied stays as it is until then.
+void set_observations(compute::Program& program, const ObservationSpace& space,
+                      std::span<const std::byte> all, std::span<const int32_t> chosen,
+                      std::vector<std::byte>& room);
 // Features (rows, features) of observations (rows, shape...); parameters are `name.*`.
 struct Trunk {
   Trunk(compute::Graph& graph, const std::string& name, const std::vector<int64_t>& shape,

@@ -25,26 +25,31 @@ void softmax_row(std::span<float> row) {
   for (float& each : row) each /= sum;
 }
 
+TensorFile as_file(const std::vector<StoredTensor>& tensors, const std::string& path) {
+  TensorFile file;
+  file.tensors = tensors;
+  file.path = path;
+  return file;
+}
+
 class NetworkPolicy : public Policy {
  public:
   NetworkPolicy(const SavedPolicy& saved, int64_t rows)
-      : space_(saved.space),
+      : file_(saved.file),
+        space_(saved.space),
         link_(saved.link),
         head_(saved.head),
         temperature_(saved.temperature),
         rows_(rows),
         all_(saved.members.size() * static_cast<size_t>(rows * saved.space.actions)) {
     for (const std::vector<StoredTensor>& member : saved.members) {
-      members_.push_back(std::make_unique<Member>(saved, member, rows));
+      members_.push_back(std::make_unique<Member>(saved, as_file(member, saved.file), rows));
     }
     if (saved.network.context == 0) return;
     EncoderOptions how{.hidden = saved.network.context, .levels = saved.encoder_levels};
     how.network = saved.network;
-    encoder_ = std::make_unique<ContextEncoder>(saved.space, how, rows);
-    TensorFile tensors;
-    tensors.path = saved.file;
-    tensors.tensors = saved.encoder;
-    encoder_->variables().load(tensors);
+    encoder_ = std::make_unique<ContextEncoder>(saved.space, how, rows,
+                                                as_file(saved.encoder, saved.file));
     contexts_.resize(static_cast<size_t>(rows * saved.network.context));
   }
 
@@ -62,6 +67,10 @@ class NetworkPolicy : public Policy {
     for (size_t m = 0; m < members_.size(); ++m) {
       members_[m]->run(space_.observation, observations, contexts,
                        std::span(all_).subspan(m * numbers, numbers));
+    }
+    if (!std::all_of(all_.begin(), all_.begin() + static_cast<int64_t>(members_.size() * numbers),
+                     [](float each) { return std::isfinite(each); })) {
+      throw user_error("{}: what it makes of an observation is not finite", file_);
     }
     if (head_ == Head::kValues) return least_values(numbers, out);
     if (members_.size() == 1) {
@@ -86,24 +95,24 @@ class NetworkPolicy : public Policy {
   }
 
  private:
-  static compute::Tensor record(compute::Graph& graph, const SavedPolicy& saved) {
+  static compute::Tensor record(compute::Graph& graph, const SavedPolicy& saved,
+                                const TensorFile& file) {
     const compute::Tensor seen = observation_input(graph, saved.space.observation);
     const int actions = saved.space.actions;
-    if (saved.head == Head::kValues) {
-      return action_values(graph, "policy", seen, actions, saved.network);
-    }
-    return actor_critic(graph, "policy", seen, actions, saved.network).logits;
+    const compute::Tensor logits =
+        saved.head == Head::kValues
+            ? action_values(graph, "policy", seen, actions, saved.network)
+            : actor_critic(graph, "policy", seen, actions, saved.network).logits;
+    expect_numbers(graph, file);
+    return logits;
   }
 
   struct Member {
-    Member(const SavedPolicy& saved, const std::vector<StoredTensor>& tensors, int64_t rows)
-        : logits(record(graph, saved)),
+    Member(const SavedPolicy& saved, const TensorFile& file, int64_t rows)
+        : logits(record(graph, saved, file)),
           variables(graph),
           program(graph, variables, {.outputs = {{"logits", logits}}, .updates = {}},
                   {.rows = rows}) {
-      TensorFile file;
-      file.tensors = tensors;
-      file.path = saved.file;
       variables.load(file);
     }
 
@@ -132,6 +141,7 @@ class NetworkPolicy : public Policy {
     }
   }
 
+  std::string file_;  // for messages
   Space space_;
   Link link_;
   Head head_;
@@ -284,7 +294,7 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   policy.environment_arguments =
       arguments_of(json_member<Json>(about, "environment_arguments", name), name);
   policy.levels = json_member<int64_t>(about, "levels", name);
-  if (policy.levels < 0 || policy.levels > Levels::kAll) {
+  if (policy.levels < 1 || policy.levels > Levels::kAll) {
     throw user_error("{}: it was learned on {} levels", name, policy.levels);
   }
   const Json observation = json_member<Json>(about, "observation", name);
@@ -303,9 +313,18 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   policy.network.context = json_member<int64_t>(network, "context", name);
   policy.encoder_levels = json_member<int64_t>(about, "encoder_levels", name);
   constexpr int64_t kMost = 100'000;
-  expect_sizes({policy.network.width, policy.network.layers, policy.network.channels,
-                policy.network.context, policy.encoder_levels},
-               0, kMost, "network", name);
+  expect_sizes({policy.network.width, policy.network.layers, policy.network.channels}, 1, kMost,
+               "network", name);
+  expect_sizes({policy.network.context}, 0, kMost, "network", name);
+  if (policy.encoder_levels < 0 || policy.encoder_levels > Levels::kAll ||
+      (policy.encoder_levels > 0) != (policy.network.context > 0)) {
+    throw user_error("{}: an encoder of {} levels beside a context of {} numbers", name,
+                     policy.encoder_levels, policy.network.context);
+  }
+  if (policy.network.layers > static_cast<int64_t>(saved.tensors.size())) {
+    throw user_error("{}: {} layers of {} tensors", name, policy.network.layers,
+                     saved.tensors.size());
+  }
   const std::vector<int64_t>& shape = policy.space.observation.shape;
   if (shape.size() != 1 && shape.size() != 3) {
     throw user_error("{}: observations of {} axes, expected 1 or 3", name, shape.size());
@@ -325,7 +344,7 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   policy.head =
       is_first(about, "head", "values", "actor-critic", name) ? Head::kValues : Head::kActorCritic;
   policy.temperature = json_member<double>(about, "temperature", name);
-  if (!(policy.temperature >= 0)) {
+  if (!(policy.temperature >= 0 && std::isfinite(policy.temperature))) {
     throw user_error("{}: a temperature of {}", name, policy.temperature);
   }
   const auto members = json_member<size_t>(about, "members", name);
@@ -337,11 +356,10 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
       continue;
     }
     const size_t dot = tensor.name.find('.');
+    const char* const begin = tensor.name.data();
+    const char* const end = begin + (dot == std::string::npos ? 0 : dot);
     size_t member = members;
-    if (dot != std::string::npos) {
-      std::from_chars(tensor.name.data(), tensor.name.data() + dot, member);
-    }
-    if (member >= members)
+    if (std::from_chars(begin, end, member).ptr != end || member >= members)
       throw user_error("{}: tensor '{}' is of no member", name, printable(tensor.name));
     policy.members[member].push_back(tensor);
     policy.members[member].back().name = tensor.name.substr(dot + 1);

@@ -148,7 +148,6 @@ PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
       learn_(recorded_->graph, variables_, recorded_->learning(), {.rows = rows_}) {
   CHECK(samples % options.minibatches == 0, "{} samples in {} minibatches", samples,
         options.minibatches);
-  order_.resize(static_cast<size_t>(samples));
 }
 
 PpoMember::~PpoMember() = default;
@@ -196,23 +195,47 @@ PpoMember::Spread PpoMember::spread_of(std::span<const float> advantages) {
   return {centre, std::sqrt(square_sum / std::max<double>(1, samples - 1)) + kLeastDeviation};
 }
 
+void each_minibatch(const PpoOptions& options, int64_t samples, Stream purpose, uint64_t seed,
+                    int64_t member, int64_t iteration,
+                    const std::function<void(std::span<const int32_t> chosen)>& learn) {
+  const auto rows = static_cast<size_t>(samples / options.minibatches);
+  std::vector<int32_t> order(static_cast<size_t>(samples));
+  for (int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    std::iota(order.begin(), order.end(), 0);
+    Rng rng(seed, stream(purpose), static_cast<uint32_t>(iteration),
+            static_cast<uint32_t>(member * options.epochs + epoch));
+    rng.shuffle(order);
+    for (size_t batch = 0; batch < static_cast<size_t>(options.minibatches); ++batch) {
+      learn(std::span<const int32_t>(order).subspan(batch * rows, rows));
+    }
+  }
+}
+
+void gather(std::span<const int32_t> chosen,
+            const std::function<void(size_t k, size_t from)>& put) {
+  const auto rows = static_cast<int64_t>(chosen.size());
+  const int64_t parts = (rows + kGathered - 1) / kGathered;
+  default_pool().run(parts, [&](int64_t part) {
+    const Range range = part_range(rows, part, parts);
+    for (auto k = static_cast<size_t>(range.begin); k < static_cast<size_t>(range.end); ++k) {
+      put(k, static_cast<size_t>(chosen[k]));
+    }
+  });
+}
+
 PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
                           std::span<const float> others, std::span<const int32_t> chosen,
                           const Spread& advantages) {
   CHECK(linked_ == !others.empty(), "a member {} a penalty", linked_ ? "with" : "without");
-  const auto bytes = static_cast<size_t>(space_.observation.bytes());
   const auto actions = static_cast<size_t>(space_.actions);
   const size_t rows = chosen.size();
   const size_t context = rollout.contexts.size() / static_cast<size_t>(rollout.samples());
-  observations_.resize(rows * bytes);
   actions_.resize(rows);
   for (auto* each : {&log_probs_, &values_, &advantages_, &returns_}) each->resize(rows);
   if (linked_) others_.resize(rows * actions);
   if (masked_) masks_.resize(rows * actions);
   contexts_.resize(rows * context);
-  const auto gather = [&](size_t k) {
-    const auto from = static_cast<size_t>(chosen[k]);
-    std::memcpy(&observations_[k * bytes], &rollout.observations[from * bytes], bytes);
+  gather(chosen, [&](size_t k, size_t from) {
     actions_[k] = rollout.actions[from];
     log_probs_[k] = rollout.log_probs[from];
     values_[k] = rollout.values[from];
@@ -225,13 +248,8 @@ PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
     if (linked_) {
       std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
     }
-  };
-  const int64_t parts = (static_cast<int64_t>(rows) + kGathered - 1) / kGathered;
-  default_pool().run(parts, [&](int64_t part) {
-    const Range range = part_range(static_cast<int64_t>(rows), part, parts);
-    for (int64_t k = range.begin; k < range.end; ++k) gather(static_cast<size_t>(k));
   });
-  set_observations(program, space_.observation, observations_);
+  set_observations(program, space_.observation, rollout.observations, chosen, observations_);
   if (masked_) program.set("mask", std::span<const uint8_t>(masks_));
   program.set("action", std::span<const int32_t>(actions_));
   program.set("log_prob", std::span<const float>(log_probs_));
@@ -250,22 +268,15 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
   const Spread advantages = spread_of(rollout.advantages);
   PpoNumbers total;
   const double runs = static_cast<double>(options_.epochs * options_.minibatches);
-  for (int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
-    std::iota(order_.begin(), order_.end(), 0);
-    Rng rng(seed, stream(Stream::kMinibatches), static_cast<uint32_t>(iteration),
-            static_cast<uint32_t>(member * options_.epochs + epoch));
-    rng.shuffle(order_);
-    for (int64_t batch = 0; batch < options_.minibatches; ++batch) {
-      const auto chosen = std::span<const int32_t>(order_).subspan(
-          static_cast<size_t>(batch * rows_), static_cast<size_t>(rows_));
-      const PpoNumbers one = run(learn_, rollout, others, chosen, advantages);
-      total.loss += one.loss / runs;
-      total.policy += one.policy / runs;
-      total.value += one.value / runs;
-      total.entropy += one.entropy / runs;
-      total.penalty += one.penalty / runs;
-    }
-  }
+  const auto learn = [&](std::span<const int32_t> chosen) {
+    const PpoNumbers one = run(learn_, rollout, others, chosen, advantages);
+    total.loss += one.loss / runs;
+    total.policy += one.policy / runs;
+    total.value += one.value / runs;
+    total.entropy += one.entropy / runs;
+    total.penalty += one.penalty / runs;
+  };
+  each_minibatch(options_, rollout.samples(), Stream::kMinibatches, seed, member, iteration, learn);
   return total;
 }
 

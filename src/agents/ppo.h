@@ -11,6 +11,7 @@
 #include "agents/network.h"
 #include "agents/policy.h"
 #include "agents/rollout.h"
+#include "agents/streams.h"
 #include "compute/program.h"
 
 namespace agora::agents {
@@ -50,6 +51,14 @@ void rollout_probabilities(
     const Rollout& rollout, const Space& space,
     const std::function<void(std::span<const std::byte>, std::span<float> logits)>& logits_of,
     std::span<float> out);
+
+// The minibatches of all epochs over so many samples: in every epoch all of them once, in an order
+// that is drawn.
+void each_minibatch(const PpoOptions& options, int64_t samples, Stream purpose, uint64_t seed,
+                    int64_t member, int64_t iteration,
+                    const std::function<void(std::span<const int32_t> chosen)>& learn);
+// put(k, from) for place k of a minibatch and the sample that goes there, by all threads.
+void gather(std::span<const int32_t> chosen, const std::function<void(size_t k, size_t from)>& put);
 
 // One actor and critic with its optimiser.
 class PpoMember : public Actor {
@@ -105,7 +114,7 @@ class PpoMember : public Actor {
   compute::Program act_, learn_;
   // One minibatch.
   std::vector<std::byte> observations_;
-  std::vector<int32_t> actions_, order_;
+  std::vector<int32_t> actions_;
   std::vector<float> logits_, log_probs_, values_, advantages_, returns_, others_, contexts_;
   std::vector<uint8_t> masks_;
 };

@@ -121,8 +121,9 @@ void tell_transitions(const Environment& environment, std::span<const std::byte>
   for (size_t e = 0; e < actions.size(); ++e) {
     const End end = environment.ends()[e];
     if (end == End::kCutOff && width > 0) continue;
-    const auto after =
-        end == End::kNone ? environment.observations() : environment.last_observations();
+    const auto after = end == End::kNone     ? environment.observations()
+                       : end == End::kCutOff ? environment.last_observations()
+                                             : seen;
     tell(static_cast<int64_t>(e), {.seen = seen.subspan(e * bytes, bytes),
                                    .action = actions[e],
                                    .reward = environment.rewards()[e],

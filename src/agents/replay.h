@@ -53,7 +53,8 @@ class Replay {
   std::vector<uint8_t> goes_on_, masks_;
 };
 
-// What is told of the environments' last step, before which they showed `seen`. None is told of an
+// What is told of the environments' last step, before which they showed `seen`. What follows on an
+// end is never looked at, and `seen` again. None is told of an
 // episode that was cut off where masks exist: nobody knows what might have been done then.
 void tell_transitions(const Environment& environment, std::span<const std::byte> seen,
                       std::span<const int32_t> actions,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "compute/cpu/options.h"
 #include "compute/device_array.h"
@@ -25,6 +26,15 @@ class Executor {
   virtual void set(size_t input, std::span<const double> values) = 0;
   virtual void set(size_t input, std::span<const int32_t> values) = 0;
   virtual void set(size_t input, std::span<const uint8_t> values) = 0;
+  // Rows of a table of bytes; both spans stay where they are until the input is set again.
+  virtual void set_rows(size_t input, std::span<const uint8_t> table,
+                        std::span<const int32_t> chosen, int64_t features) {
+    std::vector<uint8_t> rows;
+    for (const int64_t row : chosen) {
+      rows.insert(rows.end(), table.begin() + row * features, table.begin() + (row + 1) * features);
+    }
+    set(input, std::span<const uint8_t>(rows));
+  }
   // From now on the input is what the array holds, the output is written there.
   virtual void bind_input(size_t input, const DeviceArray& array) = 0;
   virtual void bind_output(size_t output, DeviceArray& array) = 0;

@@ -82,6 +82,23 @@ struct Program::State {
     if (it.index >= 0) executor->set(static_cast<size_t>(it.index), values);
   }
 
+  void set_rows(std::string_view name, std::span<const uint8_t> table,
+                std::span<const int32_t> chosen) {
+    Declared& it = input(name);
+    CHECK(it.storage == Storage::kByte && is_row_local(it.shape), "'{}' has no rows of bytes",
+          name);
+    const int64_t features = feature_count(it.shape), found = static_cast<int64_t>(chosen.size());
+    const int64_t there = static_cast<int64_t>(table.size()) / features;
+    CHECK(found > 0 && found <= capacity, "'{}': {} rows, planned for {}", name, found, capacity);
+    CHECK(std::all_of(chosen.begin(), chosen.end(),
+                      [&](int32_t row) { return row >= 0 && row < there; }),
+          "'{}': a row that a table of {} does not have", name, there);
+    rows = found;
+    it.given = true;
+    if (it.index < 0) return;
+    executor->set_rows(static_cast<size_t>(it.index), table, chosen, features);
+  }
+
   void bind(std::string_view name, DeviceArray& array) {
     CHECK(array.type() == type && array.device() == device, "'{}': an array of another kind", name);
     const auto fits = [&](const Shape& shape) {
@@ -175,6 +192,11 @@ void Program::set(std::string_view input, std::span<const uint8_t> values) {
 }
 void Program::set(std::string_view input, double value) {
   state_->set(input, std::span<const double>(&value, 1));
+}
+
+void Program::set_rows(std::string_view input, std::span<const uint8_t> table,
+                       std::span<const int32_t> chosen) {
+  state_->set_rows(input, table, chosen);
 }
 
 void Program::bind(std::string_view name, DeviceArray& array) { state_->bind(name, array); }

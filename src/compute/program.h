@@ -67,6 +67,10 @@ class Program {
   void set(std::string_view input, std::span<const int32_t> values);
   void set(std::string_view input, std::span<const uint8_t> values);
   void set(std::string_view input, double value);  // a shared scalar
+  // The same with rows `chosen` of a table of bytes, of which none is copied: both stay as they are
+  // until the input is set again.
+  void set_rows(std::string_view input, std::span<const uint8_t> table,
+                std::span<const int32_t> chosen);
 
   // An input is what the array holds in every run from now on, or an output is written there: so
   // programs hand values to each other. The array outlives the program and has all its rows.

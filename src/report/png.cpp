@@ -67,46 +67,49 @@ void Raster::set(int64_t x, int64_t y, Rgb colour) {
 
 namespace {
 
-// Pictures of one size whose colours, if they are few, have one palette.
-class Frames {
+void expect_pixels(const Raster& raster) {
+  CHECK(raster.width > 0 && raster.height > 0, "a picture of {} x {} pixels", raster.width,
+        raster.height);
+  CHECK(static_cast<int64_t>(raster.pixels.size()) == raster.width * raster.height * 3);
+}
+
+// Pictures whose colours, if they are few, have one palette.
+class Colours {
  public:
-  explicit Frames(const std::vector<const Raster*>& rasters) : rasters_(rasters) {
-    const Raster& first = *rasters.front();
+  explicit Colours(const std::vector<const Raster*>& rasters) {
     for (const Raster* raster : rasters) {
-      CHECK(raster->width > 0 && raster->height > 0, "a picture of {} x {} pixels", raster->width,
-            raster->height);
-      CHECK(raster->width == first.width && raster->height == first.height,
-            "pictures of different sizes");
-      CHECK(static_cast<int64_t>(raster->pixels.size()) == raster->width * raster->height * 3);
+      expect_pixels(*raster);
       for (size_t at = 0; at < raster->pixels.size() && indexed_; at += 3)
         note(&raster->pixels[at]);
     }
   }
 
-  std::string header() const {
+  std::string header(const Raster& raster) const {
     std::string out("\x89PNG\r\n\x1a\n", 8);
     const std::string_view format =
         indexed_ ? std::string_view("\x08\x03\0\0\0", 5) : std::string_view("\x08\x02\0\0\0", 5);
-    put_chunk(out, "IHDR", size() + std::string(format));
+    put_chunk(out, "IHDR",
+              big_endian(static_cast<uint32_t>(raster.width)) +
+                  big_endian(static_cast<uint32_t>(raster.height)) + std::string(format));
     return out;
-  }
-  std::string size() const {
-    return big_endian(static_cast<uint32_t>(rasters_.front()->width)) +
-           big_endian(static_cast<uint32_t>(rasters_.front()->height));
   }
   void put_palette(std::string& out) const {
     if (indexed_) put_chunk(out, "PLTE", palette_bytes_);
   }
-  std::string data(size_t frame) const {
-    const std::vector<uint8_t>& pixels = rasters_[frame]->pixels;
+  std::string data(const Raster& raster, const Area& area) const {
     std::string samples;
-    for (size_t at = 0; at < pixels.size() && indexed_; at += 3) {
-      samples += static_cast<char>(palette_.at({pixels[at], pixels[at + 1], pixels[at + 2]}));
+    for (int64_t y = area.y; y < area.y + area.height; ++y) {
+      for (int64_t x = area.x; x < area.x + area.width; ++x) {
+        const Rgb colour = raster.at(x, y);
+        if (indexed_) {
+          samples += static_cast<char>(palette_.at(colour));
+        } else {
+          samples.append(colour.begin(), colour.end());
+        }
+      }
     }
-    if (!indexed_) samples.assign(pixels.begin(), pixels.end());
     const size_t bytes_per_pixel = indexed_ ? 1 : 3;
-    return zlib_compress(filtered(samples,
-                                  static_cast<size_t>(rasters_.front()->width) * bytes_per_pixel,
+    return zlib_compress(filtered(samples, static_cast<size_t>(area.width) * bytes_per_pixel,
                                   bytes_per_pixel, indexed_));
   }
 
@@ -122,7 +125,6 @@ class Frames {
     palette_bytes_.append(colour.begin(), colour.end());
   }
 
-  std::vector<const Raster*> rasters_;
   bool indexed_ = true;  // one byte per pixel is enough
   std::map<Rgb, uint8_t> palette_;
   std::string palette_bytes_;
@@ -132,38 +134,67 @@ std::string big_endian_16(uint16_t value) {
   return {static_cast<char>(value >> 8), static_cast<char>(value & 255)};
 }
 
+Area all_of(const Raster& raster) { return {0, 0, raster.width, raster.height}; }
+
 }  // namespace
 
 std::string encode_png(const Raster& raster) {
-  const Frames frames({&raster});
-  std::string out = frames.header();
-  frames.put_palette(out);
-  put_chunk(out, "IDAT", frames.data(0));
+  const Colours colours({&raster});
+  std::string out = colours.header(raster);
+  colours.put_palette(out);
+  put_chunk(out, "IDAT", colours.data(raster, all_of(raster)));
   put_chunk(out, "IEND", "");
   return out;
 }
 
-std::string encode_apng(const std::vector<Raster>& rasters, int milliseconds) {
-  CHECK(!rasters.empty(), "an animation of nothing");
-  std::vector<const Raster*> all;
-  for (const Raster& raster : rasters) all.push_back(&raster);
-  const Frames frames(all);
-  std::string out = frames.header();
-  put_chunk(out, "acTL", big_endian(static_cast<uint32_t>(rasters.size())) + big_endian(0));
-  frames.put_palette(out);
-  uint32_t number = 0;
-  std::string shown = frames.size();  // all of it, so long, and then the next one over it
-  for (const auto& part :
-       {big_endian(0), big_endian(0), big_endian_16(static_cast<uint16_t>(milliseconds)),
-        big_endian_16(1000), std::string(2, '\0')}) {
-    shown += part;
+void expect_one_size(const std::vector<Frame>& frames) {
+  CHECK(!frames.empty(), "an animation of nothing");
+  const Raster& first = frames.front().picture;
+  for (const Frame& frame : frames) {
+    expect_pixels(frame.picture);
+    CHECK(frame.picture.width == first.width && frame.picture.height == first.height,
+          "pictures of different sizes");
   }
-  for (size_t frame = 0; frame < rasters.size(); ++frame) {
-    put_chunk(out, "fcTL", big_endian(number++) + shown);
-    if (frame == 0) {
-      put_chunk(out, "IDAT", frames.data(0));
+}
+
+Area changed(const Raster& before, const Raster& after) {
+  int64_t left = after.width, right = -1, top = after.height, bottom = -1;
+  for (int64_t y = 0; y < after.height; ++y) {
+    for (int64_t x = 0; x < after.width; ++x) {
+      if (before.at(x, y) == after.at(x, y)) continue;
+      left = std::min(left, x);
+      right = std::max(right, x);
+      top = std::min(top, y);
+      bottom = y;
+    }
+  }
+  if (right < 0) return {0, 0, 1, 1};
+  return {left, top, right - left + 1, bottom - top + 1};
+}
+
+std::string encode_apng(const std::vector<Frame>& frames) {
+  expect_one_size(frames);
+  std::vector<const Raster*> all;
+  for (const Frame& frame : frames) all.push_back(&frame.picture);
+  const Colours colours(all);
+  std::string out = colours.header(*all.front());
+  put_chunk(out, "acTL", big_endian(static_cast<uint32_t>(frames.size())) + big_endian(0));
+  colours.put_palette(out);
+  uint32_t number = 0;
+  for (size_t k = 0; k < frames.size(); ++k) {
+    const Area area = k == 0 ? all_of(*all[0]) : changed(*all[k - 1], *all[k]);
+    std::string shown = big_endian(number++);  // where, how long, and the next one over it
+    for (const int64_t each : {area.width, area.height, area.x, area.y}) {
+      shown += big_endian(static_cast<uint32_t>(each));
+    }
+    shown += big_endian_16(static_cast<uint16_t>(frames[k].milliseconds)) + big_endian_16(1000) +
+             std::string(2, '\0');
+    put_chunk(out, "fcTL", shown);
+    const std::string data = colours.data(*all[k], area);
+    if (k == 0) {
+      put_chunk(out, "IDAT", data);
     } else {
-      put_chunk(out, "fdAT", big_endian(number++) + frames.data(frame));
+      put_chunk(out, "fdAT", big_endian(number++) + data);
     }
   }
   put_chunk(out, "IEND", "");

@@ -24,8 +24,22 @@ struct Raster {
 
 // The bytes of a PNG file.
 std::string encode_png(const Raster& raster);
+
+// A picture of an animation and how long it is seen.
+struct Frame {
+  Raster picture;
+  int milliseconds = 0;
+};
 // The same with pictures of one size that follow on each other, for ever; others see the first.
-std::string encode_apng(const std::vector<Raster>& rasters, int milliseconds);
+std::string encode_apng(const std::vector<Frame>& frames);
+
+// What those who write animations share: at least one picture, all of one size; and the smallest
+// part, of one pixel at the least, outside of which two of them are the same.
+void expect_one_size(const std::vector<Frame>& frames);
+struct Area {
+  int64_t x = 0, y = 0, width = 0, height = 0;
+};
+Area changed(const Raster& before, const Raster& after);
 
 // Cells, walls, arrows, path and marks without words; the longer side has at most about
 // `max_side` pixels. Cells smaller than a pixel are averaged.

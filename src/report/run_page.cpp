@@ -180,7 +180,8 @@ Table final_numbers(const std::vector<Run>& runs) {
   return table;
 }
 
-// What a run has drawn, films among them.
+}  // namespace
+
 ChartBlock pictures_of(const fs::path& folder) {
   constexpr uintmax_t kLargest = uintmax_t{8} << 20;
   std::vector<fs::path> files;
@@ -193,13 +194,13 @@ ChartBlock pictures_of(const fs::path& folder) {
   std::sort(files.begin(), files.end());
   ChartBlock block;
   for (const fs::path& file : files) {
-    block.charts.emplace_back(Image{
-        .title = file.stem().string(), .png = read_file(file), .width = 320, .pixelated = true});
+    std::string title = file.stem().string();
+    std::replace(title.begin(), title.end(), '-', ' ');
+    block.charts.emplace_back(
+        Image{.title = std::move(title), .png = read_file(file), .width = 320, .pixelated = true});
   }
   return block;
 }
-
-}  // namespace
 
 Page page_of_run(const fs::path& folder) {
   const Run run = read(folder);

@@ -1,9 +1,13 @@
 #include "reproduce/agent_stages.h"
 
-#include "agents/evaluation/evaluate.h"
+#include "base/files.h"
+#include "report/film.h"
 
 namespace agora::reproduce {
 namespace {
+
+constexpr int64_t kFilmed = 3, kPicturesASecond = 15;  // episodes of a film
+constexpr size_t kMostPictures = 150;
 
 agents::EvaluationOptions evaluation_of(const AgentTraining& training,
                                         const agents::Levels& levels) {
@@ -42,9 +46,20 @@ Json learn_agent(Stages& stages, const AgentTraining& training) {
                 {"test_ci", {test.low, test.high}},      {"numbers", std::move(numbers)}};
   };
   Json all = stages.learn(*learner, {.points = training.looks, .look = look});
+  if (!training.film.empty()) {
+    keep_film(stages, training.film, learner->policy(), evaluation_of(training, unseen), kFilmed);
+  }
   Json last = all[all.size() - 1];
   last["seen"] = std::move(all);
   return last;
+}
+
+void keep_film(const Stages& stages, const std::string& name, const agents::SavedPolicy& policy,
+               agents::EvaluationOptions how, int64_t episodes) {
+  how.episodes = episodes;
+  const report::Film made =
+      report::film(*agents::make_policy(policy, 1), how, kPicturesASecond, kMostPictures);
+  write_atomically(stages.folder() / (name + ".png"), report::encode_apng(made.frames));
 }
 
 Json random_returns(const AgentTraining& training) {

@@ -9,6 +9,7 @@
 #include "base/features.h"
 #include "base/files.h"
 #include "report/html.h"
+#include "report/run_page.h"
 #include "report/svg.h"
 #include "report/text.h"
 
@@ -166,6 +167,12 @@ std::string seconds_in_words(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+// Of one seed, if all are done.
+report::ChartBlock films_of(const Chapter& chapter) {
+  if (chapter.outcome.findings.empty()) return {};
+  return report::pictures_of(chapter.jobs.front().folder);
+}
+
 report::Section section_of(const Chapter& chapter, const Order& order) {
   const Experiment& experiment = *chapter.experiment;
   report::Section section{.heading = fmt::format("{}: {}", experiment.name, experiment.title),
@@ -179,6 +186,7 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
   report::Facts facts{
       {{"thesis", experiment.source},
        {"scale", fmt::format("{} ({})", scale_name(order.scale), configuration.words)}}};
+  if (configuration.gpu) facts.items.push_back({"takes", "a GPU"});
   if (!seeds.empty()) facts.items.push_back({"seeds", seeds});
   if (chapter.seconds > 0) facts.items.push_back({"time", seconds_in_words(chapter.seconds)});
   if (chapter.commits.size() > 1 ||
@@ -209,7 +217,17 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
   if (!chapter.outcome.charts.empty()) {
     section.blocks.emplace_back(report::ChartBlock{chapter.outcome.charts});
   }
+  if (report::ChartBlock films = films_of(chapter); !films.charts.empty()) {
+    section.blocks.emplace_back(report::Paragraph{
+        fmt::format("At play, with seed {}: an episode's last picture has a border, green if "
+                    "something was earned.",
+                    chapter.jobs.front().seed)});
+    section.blocks.emplace_back(std::move(films));
+  }
   section.blocks.emplace_back(report::Code{.text = command_of(chapter, order), .label = "Command"});
+  for (report::Block& block : blocks_of(chapter.elsewhere)) {
+    section.blocks.push_back(std::move(block));
+  }
   return section;
 }
 
@@ -235,7 +253,8 @@ std::string_view fate_words(Fate fate) {
 }
 
 std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
-                           const std::vector<const Experiment*>& left_out) {
+                           const std::vector<const Experiment*>& left_out,
+                           const Elsewhere& elsewhere) {
   std::map<std::string, Chapter> by_name;
   for (const Job& job : jobs) {
     Chapter& chapter = by_name[job.experiment->name];
@@ -249,7 +268,7 @@ std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
   }
   for (const Experiment* each : left_out) {
     Chapter& chapter = by_name[each->name];
-    chapter = {.experiment = each, .fate = Fate::kOnRequest, .why = each->missing()};
+    chapter = {.experiment = each, .fate = Fate::kOnRequest, .why = missing_here(*each, order)};
     if (!chapter.why.empty()) {
       chapter.fate = Fate::kNotRun;
       continue;
@@ -259,7 +278,12 @@ std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
                     seconds_in_words(configuration_of(*each, order.scale).expected_seconds));
   }
   std::vector<Chapter> chapters;
-  for (auto& [name, chapter] : by_name) chapters.push_back(std::move(chapter));
+  for (auto& [name, chapter] : by_name) {
+    if (const auto found = elsewhere.find(name); found != elsewhere.end()) {
+      chapter.elsewhere = found->second;
+    }
+    chapters.push_back(std::move(chapter));
+  }
   return chapters;
 }
 
@@ -300,7 +324,8 @@ Json to_json(const std::vector<Chapter>& chapters, Scale scale) {
                     {"why", chapter.why.empty() ? Json(nullptr) : Json(chapter.why)},
                     {"other_build", chapter.other_build},
                     {"seconds", chapter.seconds},
-                    {"findings", std::move(findings)}});
+                    {"findings", std::move(findings)},
+                    {"elsewhere", to_json(chapter.elsewhere)}});
   }
   return {{"scale", scale_name(scale)},
           {"reproduced", count(chapters, Fate::kReproduced)},

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "reproduce/elsewhere.h"
 #include "reproduce/runner.h"
 
 namespace agora::reproduce {
@@ -32,12 +33,14 @@ struct Chapter {
   double seconds = 0;    // of all its runs
   std::vector<std::string> commits = {};
   bool other_build = false;  // some result is of another build
+  std::vector<ElsewhereRun> elsewhere = {};
 };
 
 // Judges every experiment whose runs are done; in the order of their names, with those left out
-// because they are on request or lack something here.
+// because they are on request or lack something here. What was made elsewhere is added.
 std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
-                           const std::vector<const Experiment*>& left_out = {});
+                           const std::vector<const Experiment*>& left_out = {},
+                           const Elsewhere& elsewhere = {});
 
 int count(const std::vector<Chapter>& chapters, Fate fate);
 // "12 reproduced, 6 hold looser than published, 0 missed, 1 failed, 1 on request"; those that hold
@@ -46,7 +49,8 @@ std::string in_words(const std::vector<Chapter>& chapters);
 
 // {"scale", "reproduced", "looser", "partly_judged", "not_judged", "missed", "failed",
 // "on_request", "not_run",
-//  "experiments": [...]}, of each "reproduced": false if missed or failed, null if not decided.
+//  "experiments": [...]}, of each "reproduced": false if missed or failed, null if not decided, and
+// "elsewhere": the runs that were made there.
 Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 
 // The report: a summary, then per experiment the published numbers beside ours.

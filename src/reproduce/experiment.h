@@ -73,6 +73,7 @@ struct Configuration {
   std::vector<uint64_t> seeds;
   double expected_seconds = 0;  // all seeds together, on 2 cores
   std::string words;            // "10^5 profiles", for the report
+  bool gpu = false;             // without one it would take weeks
 };
 
 // One table or figure of the thesis; one file of experiments/, whose `Experiment entry_STEM()`
@@ -86,7 +87,7 @@ struct Experiment {
   Configuration full;
   bool on_request = false;  // not among `all`: runs only when named
   // Why it cannot run here, and the command that changes that; "" if it can.
-  std::function<std::string()> missing = [] { return std::string(); };
+  std::function<std::string(Scale)> missing = [](Scale) { return std::string(); };
   std::function<Json(Task&)> run;  // its result is kept as the run's result.json
   std::function<Judgement(Scale, const std::vector<Json>& results)> judge;  // one result per seed
 };

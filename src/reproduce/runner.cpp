@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/progress.h"
 #include "base/run_folder.h"
 #include "base/signals.h"
 #include "compute/device.h"
@@ -80,6 +81,17 @@ std::string scale_name(Scale scale) { return scale == Scale::kQuick ? "quick" : 
 
 const Configuration& configuration_of(const Experiment& experiment, Scale scale) {
   return scale == Scale::kQuick ? experiment.quick : experiment.full;
+}
+
+std::string missing_here(const Experiment& experiment, const Order& order) {
+  const Configuration& configuration = configuration_of(experiment, order.scale);
+  if (configuration.gpu && !order.without_gpu &&
+      compute::default_device() == compute::Device::kCpu) {
+    return fmt::format(
+        "{} scale takes a GPU: `--device cuda` runs it there, `--without-gpu` here in about {}",
+        scale_name(order.scale), duration_text(configuration.expected_seconds));
+  }
+  return experiment.missing(order.scale);
 }
 
 std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed,

@@ -14,6 +14,19 @@ std::string scale_name(Scale scale);  // "quick", "full"
 
 const Configuration& configuration_of(const Experiment& experiment, Scale scale);
 
+struct Order {
+  Scale scale = Scale::kQuick;
+  uint64_t seed = 0;  // added to every seed of a configuration
+  std::filesystem::path out;
+  int threads = 1;
+  bool fresh = false;        // run finished ones again
+  bool any_build = false;    // take the results of other builds too
+  bool without_gpu = false;  // run what takes one all the same
+};
+
+// Why it cannot run here, and what changes that; "" if it can.
+std::string missing_here(const Experiment& experiment, const Order& order);
+
 // Runs with the same hash have the same result: experiment, configuration, scale, seed, build and
 // the default device.
 std::string recipe_hash(const Experiment& experiment, Scale scale, uint64_t seed,
@@ -28,15 +41,6 @@ struct Job {
   enum class State { kWaiting, kRunning, kDone, kFailed, kStopped } state = State::kWaiting;
   bool reused = false;       // was finished before
   std::string failure = {};  // why it is not done, in one line
-};
-
-struct Order {
-  Scale scale = Scale::kQuick;
-  uint64_t seed = 0;  // added to every seed of a configuration
-  std::filesystem::path out;
-  int threads = 1;
-  bool fresh = false;      // run finished ones again
-  bool any_build = false;  // take the results of other builds too
 };
 
 // The jobs of the experiments, longest first; those with a result are done. What another recipe or

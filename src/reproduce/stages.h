@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ class Stages {
 
   // Leads the learner to its end and returns what was seen, look by look. At most once per stage.
   Json learn(Resumable& learner, const Looks& looks = {});
+
+  const std::filesystem::path& folder() const { return task_.folder.path(); }
 
  private:
   class StageCheckpoints;

@@ -158,6 +158,16 @@ TEST(Classifier, LearnsLabelsAndGoesOnWithTheSameBits) {
   }
   EXPECT_LT(loss, 0.1);
   EXPECT_GT(loss, 0);
+  // What it is a policy for: the images are found again, and what is unseen is known.
+  save_policy(scratch / "p.safetensors", whole.policy());
+  const SavedPolicy kept = load_policy(scratch / "p.safetensors");
+  EXPECT_EQ(kept.environment, "classify");
+  EXPECT_EQ(kept.levels, 20);
+  const auto again = make_environment(
+      kept.environment,
+      {.levels = Levels::range(0, 1), .count = 1, .arguments = kept.environment_arguments});
+  EXPECT_TRUE(std::equal(again->observations().begin(), again->observations().end(),
+                         levels.observations.begin()));
 }
 
 // The memory of every image with every label is made anew, not saved: the learner that goes on with

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <limits>
+
 #include "agents/algorithm.h"
 #include "base/json.h"
 #include "support/scratch.h"
@@ -50,13 +53,58 @@ TEST_F(Claims, ThatCannotBeAreToldInOneLine) {
   refused("/network/kind", "zz", "unknown network 'zz'");
   refused("/network/kind", "auto", "not decided");
   refused("/network/width", 1'000'000'000, "a size of");
-  refused("/network/context", 5, "policy.actor.weight");
+  refused("/network/width", 0, "a size of 0 in its network");
+  refused("/network/width", 100'000, "a network of 1");  // 10^10 numbers, never made
+  refused("/network/layers", 0, "a size of 0");
+  refused("/network/layers", 100'000, "100000 layers of 8 tensors");
+  refused("/network/context", 5, "an encoder of 0 levels beside a context of 5");
+  refused("/encoder_levels", 5, "an encoder of 5 levels beside a context of 0");
+  refused("/encoder_levels", -1, "an encoder of -1 levels");
   refused("/link", "zz", "expected max or average");
   refused("/head", "zz", "expected values or actor-critic");
   refused("/temperature", -1.0, "temperature");
   refused("/members", 3, "policy.trunk.0.weight");
   refused("/environment_arguments", Json::array({1}), "no object");
-  refused("/levels", -1, "levels");
+  refused("/levels", -1, "learned on -1 levels");
+  refused("/levels", 0, "learned on 0 levels");
+}
+
+TEST_F(Claims, OfAnEncoderThatIsNotThere) {
+  const AgentOptions options{.environment = "maze",
+                             .levels = Levels::range(0, 2),
+                             .steps = 1,
+                             .environments = 8,
+                             .network = {.width = 8},
+                             .arguments = {{"rollout", 16.0}}};
+  save_policy(file, algorithm_named("ppo-context").make(options)->policy());
+  saved = read_safetensors(file);
+  EXPECT_NO_THROW(make_policy(load_policy(file), 1));
+  refused("/encoder_levels", 3, "encoder.level.weight");
+  refused("/encoder_levels", 2'000'000'000, "a network of 1");  // 10^11 numbers, never made
+  refused("/network/context", 5, "policy.actor.weight");
+}
+
+TEST_F(Claims, OfMembersAreWholeNumbers) {
+  for (const char* name : {"0x.policy.a", "0", "policy", ".policy", "1.policy.a", "-1.policy.a"}) {
+    TensorFile changed = saved;
+    changed.tensors[0].name = name;
+    write_safetensors(file, changed);
+    expect_user_error([&] { load_policy(file); }, {"p.safetensors", "of no member"});
+  }
+}
+
+// What is not finite never leaves as an answer.
+TEST_F(Claims, OfNumbersThatAreNone) {
+  for (StoredTensor& tensor : saved.tensors) {
+    if (!tensor.name.ends_with("actor.bias")) continue;
+    const float none = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(tensor.bytes.data(), &none, sizeof none);
+  }
+  write_safetensors(file, saved);
+  const auto policy = make_policy(load_policy(file), 1);
+  const std::vector<std::byte> seen(static_cast<size_t>(policy->space().observation.bytes()));
+  std::vector<float> logits(static_cast<size_t>(policy->space().actions));
+  expect_user_error([&] { policy->logits(seen, 1, logits); }, {"p.safetensors", "not finite"});
 }
 
 // A network for pictures with observations that are none must not get as far as looking at axes.

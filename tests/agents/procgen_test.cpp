@@ -10,6 +10,7 @@
 #include "agents/players.h"
 #include "agents/procgen/games.h"
 #include "agents/procgen/state.h"
+#include "agents/replay.h"
 #include "support/program.h"
 
 namespace agora::agents {
@@ -71,7 +72,9 @@ TEST_F(Procgen, PlaysAsTheLibraryDoes) {
   for (const std::string& game : games()) {
     const auto row = make_game(game, Levels::range(11, 1), 1);
     Alone alone(game, 11);
-    const std::vector<std::byte> beginning = alone.seen, nothing(kObservation);
+    const std::vector<std::byte> beginning = alone.seen;
+    const std::vector<std::byte> last = seen_by(row->last_observations(), *row, 0);
+    EXPECT_FALSE(row->shows_ends());
     for (int64_t step = 0; step < 450; ++step) {
       const std::vector<int32_t> actions = random_actions(*row, 8, step);
       row->step(actions);
@@ -81,10 +84,27 @@ TEST_F(Procgen, PlaysAsTheLibraryDoes) {
       ASSERT_EQ(seen_by(row->observations(), *row, 0), alone.seen) << game << " " << step;
       if (!alone.games.ended()) continue;
       EXPECT_EQ(alone.seen, beginning);
-      EXPECT_EQ(seen_by(row->last_observations(), *row, 0), nothing);
+      EXPECT_EQ(seen_by(row->last_observations(), *row, 0), last);  // nobody knows
       EXPECT_EQ(row->ended_levels()[0], 11);
     }
   }
+}
+
+// What an episode came to is not shown, so nothing of it is remembered.
+TEST_F(Procgen, TellsLearnersNothingOfAnEnd) {
+  const auto row = make_game("bigfish", Levels::range(0, 9), 3);
+  int ends = 0;
+  for (int64_t step = 0; step < 600; ++step) {
+    const std::vector<std::byte> seen(row->observations().begin(), row->observations().end());
+    const std::vector<int32_t> actions = random_actions(*row, 8, step);
+    row->step(actions);
+    tell_transitions(*row, seen, actions, [&](int64_t, const Transition& told) {
+      if (told.goes_on) return;
+      ++ends;
+      EXPECT_TRUE(std::equal(told.next.begin(), told.next.end(), told.seen.begin()));
+    });
+  }
+  EXPECT_GT(ends, 3);
 }
 
 TEST_F(Procgen, DrawsTheLevelsOfItsSetEpisodeByEpisode) {

@@ -518,5 +518,37 @@ TEST(Program, BytesOfManyRowsKeepTheirPlaces) {
   for (size_t k = 0; k < bytes.size(); ++k) ASSERT_EQ(y[k], 0.5F * bytes[k] + 1) << k;
 }
 
+// Rows of a table, without a copy, until the input is set otherwise.
+TEST(Program, BytesMayBeRowsOfATable) {
+  constexpr int64_t kTable = 300, kFeatures = 70;
+  Graph g;
+  const Tensor image = g.byte_input("image", {kRows, kFeatures}, 0.5);
+  Variables variables(g);
+  Program program(g, variables, {{{"y", image + 1.0}}, {}}, {.rows = 150, .cpu = {.lanes = 32}});
+  std::vector<uint8_t> table(kTable * kFeatures);
+  for (size_t k = 0; k < table.size(); ++k) table[k] = static_cast<uint8_t>(k * 2654435761U >> 13);
+  const auto expect_rows = [&](const std::vector<int32_t>& rows) {
+    program.run();
+    std::vector<float> y(rows.size() * kFeatures);
+    program.read("y", std::span<float>(y));
+    for (size_t k = 0; k < y.size(); ++k) {
+      const size_t from = static_cast<size_t>(rows[k / kFeatures]) * kFeatures + k % kFeatures;
+      ASSERT_EQ(y[k], 0.5F * table[from] + 1) << k;
+    }
+  };
+  std::vector<int32_t> chosen;
+  for (int32_t k = 0; k < 150; ++k) chosen.push_back(k * 7 % kTable);
+  program.set_rows("image", table, chosen);
+  expect_rows(chosen);
+  chosen = {299, 0, 299};
+  program.set_rows("image", table, chosen);
+  expect_rows(chosen);
+  program.set("image", std::span<const uint8_t>(table).first(2 * kFeatures));
+  expect_rows({0, 1});
+  for (const int32_t none : {-1, 300}) {
+    EXPECT_THROW(program.set_rows("image", table, std::vector<int32_t>{none}), Error);
+  }
+}
+
 }  // namespace
 }  // namespace agora::compute

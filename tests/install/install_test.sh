@@ -12,6 +12,16 @@ config=$(find "$scratch/prefix" -name agoraConfig.cmake)
 libdir=${config%/cmake/agora/agoraConfig.cmake}
 [[ $("$scratch/prefix/bin/agora" version) == "agora $version "* ]]
 
+# The script that brings Procgen is there, and a program without the games names it.
+getter=$scratch/prefix/share/agora/get-procgen
+[[ -x $getter ]]
+said=$("$getter" -x 2>&1 || true)
+[[ $said == "usage: $getter "* ]] || { echo "$getter: $said"; exit 1; }
+if said=$(AGORA_PROCGEN="$scratch/none" "$scratch/prefix/bin/agora" agent eval random --env procgen/maze 2>&1); then
+  echo "there are games in $scratch/none"; exit 1
+fi
+[[ $said == *"\`$getter FOLDER\` brings them"* ]] || { echo "$said"; exit 1; }
+
 cmake -S "$source/tests/install/consumer" -B "$scratch/consumer" -G Ninja \
   -DCMAKE_PREFIX_PATH="$scratch/prefix" >"$scratch/consumer.log"
 cmake --build "$scratch/consumer" >>"$scratch/consumer.log" || { cat "$scratch/consumer.log"; exit 1; }
@@ -64,7 +74,7 @@ command -v dpkg-deb >/dev/null || { echo "no dpkg: the .deb is not checked"; exi
 package=$(ls "$scratch"/deb/*.deb)
 dpkg -c "$package" >"$scratch/contents"
 for wanted in ./usr/bin/agora /libagora.so /agora/agora.h /agoraConfig.cmake /agora.pc /completions/agora \
-  /man1/agora.1.gz /doc/agora/README.md /doc/agora/docs/planning.md /doc/agora/examples/rooms.map; do
+  /man1/agora.1.gz /share/agora/get-procgen /doc/agora/README.md /doc/agora/docs/planning.md /doc/agora/examples/rooms.map; do
   grep -q "$wanted" "$scratch/contents" || { echo "$wanted is not in the package"; exit 1; }
 done
 mkdir -p "$scratch/root/var/lib/dpkg/updates" "$scratch/root/var/lib/dpkg/info"

@@ -35,8 +35,9 @@ TEST(Png, BeginsAndEndsAsPngDoes) {
 
 // Chunks in the order that the format of animated PNG asks for, numbered without a gap.
 TEST(Png, AnimationsNumberTheirFrames) {
-  const std::string png =
-      encode_apng({Raster(3, 2, {1, 2, 3}), Raster(3, 2, {4, 5, 6}), Raster(3, 2, {7, 8, 9})}, 40);
+  const std::string png = encode_apng({{Raster(3, 2, {1, 2, 3}), 40},
+                                       {Raster(3, 2, {4, 5, 6}), 40},
+                                       {Raster(3, 2, {7, 8, 9}), 40}});
   const auto number = [&](size_t at) {
     uint32_t value = 0;
     for (size_t k = at; k < at + 4; ++k) value = value * 256 + static_cast<uint8_t>(png[k]);

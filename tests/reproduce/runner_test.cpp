@@ -173,7 +173,7 @@ class Fates : public ::testing::Test {
  protected:
   Fates() {
     asked_.on_request = true;
-    lacking_.missing = [] { return "no images; `apt-get install images` brings them"; };
+    lacking_.missing = [](Scale) { return "no images; `apt-get install images` brings them"; };
     missed_.judge = [](Scale, const std::vector<Json>&) {
       Judgement outcome;
       outcome.findings = {finding("good", "1", {1}, within(1, 0)),

@@ -11,15 +11,21 @@
 #include "base/features.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/installed.h"
 
 namespace agora::agents::procgen {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCommand = "`scripts/get-procgen` brings it";
 // Of procgen 0.10.7: the library, and all pictures with their names.
 constexpr std::string_view kLibraryHash = "06e2bd57afdd5297", kAssetsHash = "688e7904b166f916";
+
+// The script as it is to be called: the installed one of an installed program.
+std::string script() {
+  const fs::path own = installed("get-procgen");
+  return own.empty() ? "scripts/get-procgen" : own.string();
+}
 
 std::optional<fs::path> named_folder() {
   const char* const named = std::getenv("AGORA_PROCGEN");
@@ -48,7 +54,7 @@ void expect_as_published(const fs::path& folder) {
   const auto expect = [](const std::string& found, std::string_view published,
                          const fs::path& what) {
     if (found == published) return;
-    throw user_error("{} is not as procgen 0.10.7 has it; {}", what.string(), kCommand);
+    throw user_error("{} is not as procgen 0.10.7 has it; `{}` brings it", what.string(), script());
   };
   expect(Hash().add(read_file(folder / "libenv.so")).hex(), kLibraryHash, folder / "libenv.so");
   expect(hash_of_assets(folder / "assets"), kAssetsHash, folder / "assets");
@@ -82,9 +88,7 @@ Library load(const fs::path& folder) {
 fs::path find_folder() {
   if (const auto named = named_folder()) return is_there(*named) ? *named : fs::path();
   std::vector<fs::path> places{AGORA_PROCGEN_FOLDER};
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) places.push_back(program.parent_path() / "../share/agora/procgen");
+  if (const fs::path beside = installed("procgen"); !beside.empty()) places.push_back(beside);
   if (const char* const home = std::getenv("HOME")) {
     places.push_back(fs::path(home) / ".local/share/agora/procgen");
   }
@@ -95,10 +99,11 @@ fs::path find_folder() {
 std::string missing() {
   if (!find_folder().empty()) return "";
   if (const auto named = named_folder()) {
-    return fmt::format("AGORA_PROCGEN names {}, which has no libenv.so with assets; {}",
-                       named->string(), "`scripts/get-procgen FOLDER` brings them");
+    return fmt::format(
+        "AGORA_PROCGEN names {}, which has no libenv.so with assets; `{} FOLDER` brings them",
+        named->string(), script());
   }
-  return fmt::format("the games' library is missing; {}", kCommand);
+  return fmt::format("the games' library is missing; `{}` brings it", script());
 }
 
 const Library& library() {

@@ -93,13 +93,11 @@ void Rows::step_one(size_t i, int32_t action) {
   rewards_[i] = game.reward();
   ends_[i] = End::kNone;
   ++steps_[i];
-  std::byte* const last = last_observations_.data() + i * kObservation;
   if (game.ended()) {
     ends_[i] = End::kTerminated;
-    std::memset(last, 0, kObservation);
   } else if (steps_[i] >= limit_) {
     ends_[i] = End::kCutOff;
-    std::memcpy(last, view(i).data(), kObservation);
+    std::memcpy(last_observations_.data() + i * kObservation, view(i).data(), kObservation);
   } else {
     return;
   }

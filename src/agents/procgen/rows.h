@@ -21,9 +21,9 @@ class Rows final : public Environment {
   std::span<const float> rewards() const override { return rewards_; }
   std::span<const End> ends() const override { return ends_; }
   std::span<const int64_t> ended_levels() const override { return ended_levels_; }
-  // Of an episode that was cut off. One that came to its end is followed by the next before the
-  // library draws what it came to: that stays black.
   std::span<const std::byte> last_observations() const override { return last_observations_; }
+  // An episode that comes to its end is followed by the next before the library draws anything.
+  bool shows_ends() const override { return false; }
   std::span<const int64_t> levels() const override { return levels_; }
   std::vector<StoredTensor> save(const std::string& prefix) const override;
   void restore(const TensorFile& saved, const std::string& prefix) override;

@@ -8,8 +8,10 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/signals.h"
-#include "cli/agent_film.h"
+#include "base/text.h"
 #include "cli/agent_options.h"
+#include "report/film.h"
+#include "report/gif.h"
 
 namespace agora::cli {
 namespace {
@@ -22,6 +24,15 @@ struct Settings {
   std::string out;
   int64_t rate = 15;  // pictures a second
 };
+
+bool is_gif(const std::string& file) { return std::filesystem::path(file).extension() == ".gif"; }
+
+// Told before anything is played.
+std::string not_a_film(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  if (is_gif(file) || extension == ".png" || extension == ".apng") return "";
+  return fmt::format("expected a name that ends in .png or .gif, found '{}'", printable(file));
+}
 
 // Two pixels to a character, one above the other.
 std::string drawn(const agents::Environment::Picture& picture) {
@@ -62,9 +73,10 @@ void run(const Settings& settings, const Common& common) {
   options.how.seed = common.seed;
   std::vector<agents::Episode> episodes;
   if (!settings.out.empty()) {
-    const Film made = film(*actor, options.how, settings.rate, kMostFrames);
+    const report::Film made = report::film(*actor, options.how, settings.rate, kMostFrames);
     episodes = made.episodes;
-    write_atomically(settings.out, made.png);
+    write_atomically(settings.out, is_gif(settings.out) ? report::encode_gif(made.frames)
+                                                        : report::encode_apng(made.frames));
     note_saved(fmt::format("wrote {}", settings.out));
     if (!made.whole) tell("{} holds the first {} pictures\n", settings.out, kMostFrames);
   } else if (isatty(STDOUT_FILENO) == 1 && !common.json) {
@@ -94,7 +106,7 @@ void run(const Settings& settings, const Common& common) {
 
 Verb entry_agent_play() {
   return {.name = "agent play",
-          .summary = "Watch a policy play, in the terminal or as an animated PNG",
+          .summary = "Watch a policy play, in the terminal or as an animated PNG or GIF",
           .example = "agora agent play random --env maze --episodes 1 --out maze.png",
           .takes_device = true,
           .declare = [](OptionList& app) {
@@ -107,7 +119,9 @@ Verb entry_agent_play() {
             app.add("--rate", settings->rate, "Pictures a second")
                 .check(between(1, 100))
                 .shows_default();
-            app.add("--out", settings->out, "Write an animated PNG in place of playing here");
+            app.add("--out", settings->out,
+                    "Write an animated PNG or GIF, by its extension, in place of playing here")
+                .check({not_a_film});
             return [settings](const Common& common) { run(*settings, common); };
           }};
 }

@@ -9,9 +9,9 @@
 #include "base/progress.h"
 #include "base/run_folder.h"
 #include "base/signals.h"
-#include "cli/agent_film.h"
 #include "cli/agent_options.h"
 #include "cli/train_seeds.h"
+#include "report/film.h"
 #include "report/run_metrics.h"
 
 namespace agora::cli {
@@ -58,9 +58,10 @@ void film_both(const agents::SavedPolicy& policy, const Settings& settings,
         .levels = seen ? settings.agent.levels : unseen,
         .episodes = kFilmed,
         .seed = seed};
-    const Film made = film(*agents::make_policy(policy, 1), how, kPicturesASecond, kMostPictures);
+    const report::Film made =
+        report::film(*agents::make_policy(policy, 1), how, kPicturesASecond, kMostPictures);
     write_atomically(folder.path() / (seen ? "training-levels.png" : "unseen-levels.png"),
-                     made.png);
+                     report::encode_apng(made.frames));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "cli/verb.h"
 #include "reproduce/book.h"
 #include "reproduce/runner.h"
@@ -26,6 +27,7 @@ struct Options {
   std::string out = "runs/reproduce";
   bool fresh = false;
   bool any_build = false;
+  bool without_gpu = false;
   bool strict = false;
   std::string task;  // of a child process: the one experiment to run
   std::string run;
@@ -43,7 +45,8 @@ const Experiment& find_experiment(const std::string& name) {
 
 struct Choice {
   std::vector<const Experiment*> run;
-  std::vector<const Experiment*> left_out;  // on request, or what they need is not here
+  std::vector<const Experiment*> left_out;       // on request, or what they need is not here
+  std::vector<const Experiment*> named_without;  // those of them that were asked for by name
 };
 
 void sort_by_name(std::vector<const Experiment*>& list) {
@@ -52,11 +55,11 @@ void sort_by_name(std::vector<const Experiment*>& list) {
 }
 
 // all | chapter N | NAME...
-Choice choose(const std::vector<std::string>& what) {
+Choice choose(const std::vector<std::string>& what, const reproduce::Order& order) {
   if (what.empty()) throw user_error("reproduce: expected 'list', 'all', 'chapter N' or names");
   Choice chosen;
   const auto take = [&](const Experiment& each) {
-    const bool left_out = each.on_request || !each.missing().empty();
+    const bool left_out = each.on_request || !missing_here(each, order).empty();
     (left_out ? chosen.left_out : chosen.run).push_back(&each);
   };
   for (size_t i = 0; i < what.size(); ++i) {
@@ -76,10 +79,9 @@ Choice choose(const std::vector<std::string>& what) {
       }
     } else {
       const Experiment& named = find_experiment(what[i]);
-      if (const std::string why = named.missing(); !why.empty()) {
-        throw user_error("reproduce: {}: {}", named.name, why);
-      }
-      chosen.run.push_back(&named);
+      const bool lacks = !missing_here(named, order).empty();
+      (lacks ? chosen.left_out : chosen.run).push_back(&named);
+      if (lacks) chosen.named_without.push_back(&named);
     }
   }
   sort_by_name(chosen.run);
@@ -100,12 +102,13 @@ void print_list(const Common& common) {
                       {"source", each.source},
                       {"quick_seconds", each.quick.expected_seconds},
                       {"full_seconds", each.full.expected_seconds},
+                      {"full_takes_gpu", each.full.gpu},
                       {"on_request", each.on_request}});
     } else {
-      fmt::print("{:<28} quick {:>8}  full {:>8}  {}{}\n", each.name,
+      fmt::print("{:<28} quick {:>8}  full {:>8}  {}{}{}\n", each.name,
                  duration_text(each.quick.expected_seconds),
                  duration_text(each.full.expected_seconds), each.title,
-                 each.on_request ? " (on request)" : "");
+                 each.on_request ? " (on request)" : "", each.full.gpu ? " (full: a GPU)" : "");
     }
   }
   if (common.json) print_json(list);
@@ -133,6 +136,10 @@ void print_chapters(const std::vector<Chapter>& chapters) {
                                  : std::string(fate_words(chapter.fate));
     fmt::print("{:<10} {:<28} {}\n", word, chapter.experiment->name,
                chapter.why.empty() ? chapter.experiment->title : chapter.why);
+    for (const reproduce::ElsewhereRun& run : chapter.elsewhere) {
+      fmt::print("{:<10} {:<28} {}\n", "elsewhere", "",
+                 printable(fmt::format("{} ({})", in_words(run), provenance(run)), 300));
+    }
   }
 }
 
@@ -159,20 +166,36 @@ void end(const std::vector<Chapter>& chapters, bool strict) {
   }
 }
 
+// Read before anything runs, so that a wrong file is told at once. What was asked for by name has
+// something to show, or cannot be had.
+reproduce::Elsewhere made_elsewhere(const Choice& chosen, const reproduce::Order& order) {
+  std::vector<const Experiment*> all = chosen.run;
+  all.insert(all.end(), chosen.left_out.begin(), chosen.left_out.end());
+  const auto folder = reproduce::elsewhere_folder();
+  reproduce::Elsewhere elsewhere = read_elsewhere(folder, all, order.scale);
+  for (const Experiment* each : chosen.named_without) {
+    if (elsewhere.contains(each->name)) continue;
+    throw user_error("reproduce: {}: {}", each->name, missing_here(*each, order));
+  }
+  return elsewhere;
+}
+
 void reproduce_all(const Options& options, Scale scale, const Common& common) {
   const reproduce::Order order{.scale = scale,
                                .seed = common.seed,
                                .out = options.out,
                                .threads = common.threads,
                                .fresh = options.fresh,
-                               .any_build = options.any_build};
-  const Choice chosen = choose(options.what);
+                               .any_build = options.any_build,
+                               .without_gpu = options.without_gpu};
+  const Choice chosen = choose(options.what, order);
+  const reproduce::Elsewhere elsewhere = made_elsewhere(chosen, order);
   std::vector<Job> jobs = plan_jobs(chosen.run, order);
   {
     Progress progress("reproduce", static_cast<int64_t>(jobs.size()), "runs");
     run_jobs(jobs, order, [&](const std::vector<Job>& now) { show(now, progress); });
   }
-  const auto chapters = judge(jobs, order, chosen.left_out);
+  const auto chapters = judge(jobs, order, chosen.left_out, elsewhere);
   const auto report =
       std::filesystem::absolute(order.out / fmt::format("report-{}.html", options.scale));
   write_report(report, chapters, order);
@@ -235,6 +258,8 @@ Verb entry_reproduce() {
             app.flag("--fresh", options->fresh, "Run again what is finished");
             app.flag("--any-build", options->any_build,
                      "Judge results of other builds too, instead of running those again");
+            app.flag("--without-gpu", options->without_gpu,
+                     "Run at full scale, for weeks, what takes a GPU");
             app.flag("--strict", options->strict, "End with status 3 if a rule is missed");
             app.add("--task", options->task, "Run one experiment here, as one run").hidden();
             app.add("--run", options->run, "The run folder of --task").hidden();

@@ -58,10 +58,20 @@ class CpuExecutor final : public Executor {
   void set(size_t input, std::span<const int32_t> values) override { assign(input, values); }
   void set(size_t input, std::span<const uint8_t> values) override {
     if (host_inputs_[input].bytes != nullptr) {
-      std::copy(values.begin(), values.end(), input_memory_[input].template as<uint8_t>());
+      uint8_t* const own = input_memory_[input].template as<uint8_t>();
+      std::copy(values.begin(), values.end(), own);
+      host_inputs_[input].bytes = own;
+      host_inputs_[input].chosen = nullptr;
     } else {
       assign(input, values);
     }
+  }
+
+  void set_rows(size_t input, std::span<const uint8_t> table, std::span<const int32_t> chosen,
+                int64_t) override {
+    host_inputs_[input].bytes = table.data();
+    host_inputs_[input].chosen = chosen.data();
+    host_inputs_[input].chosen_count = static_cast<int64_t>(chosen.size());
   }
 
   void bind_input(size_t input, const DeviceArray& array) override {

@@ -23,7 +23,8 @@ enum class Activation : uint8_t { kNone, kTanh, kRelu, kSigmoid, kSoftplus };
 // One operand of a tile matmul: feature k of the tile starts at data + k * stride.
 // y[o, r] = activation(sum_k w[k * w_in + o * w_out] x[k, r] + bias[o] (+ y[o, r] if accumulate))
 // for o < out, r < lanes. w_out == 1: forward; w_in == 1: product with the transposed weight.
-// bias may be null. y does not overlap x.
+// bias may be null. y does not overlap x. `chosen`, null or room for `in` numbers: features that
+// are zero in the whole tile are looked for and left out.
 template <typename Real>
 struct TileMatmul {
   const Real* x;
@@ -36,10 +37,12 @@ struct TileMatmul {
   int64_t in, out, lanes;
   Activation activation;
   bool accumulate;
+  int32_t* chosen = nullptr;
 };
 
 // dw[k * out + o] += sum over r < rows of x[k, r] dy[o, r]: the weight gradient of one tile;
-// rows <= lanes leaves out the padding of the last tile. scratch holds out * lanes + 64 values.
+// rows <= lanes leaves out the padding of the last tile. scratch holds out * lanes + 64 values;
+// `chosen` is as in TileMatmul.
 template <typename Real>
 struct TileOuter {
   const Real* x;
@@ -49,6 +52,7 @@ struct TileOuter {
   Real* dw;
   int64_t in, out, lanes, rows;
   Real* scratch;
+  int32_t* chosen = nullptr;
 };
 
 // 3x3 convolution with zero padding ('same'), rows in lanes. x: (height, width, in, lanes),

@@ -33,6 +33,16 @@ Activation activation_of(Op op) {
   }
 }
 
+// Inputs, unlike what is made of them, are often zero in most places: pictures, maps, one of many.
+bool is_input(const Plan& plan, const View& view) {
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.rows) {
+      if (step.kind == StepKind::kLoadRows && step.outputs[0].buffer == view.buffer) return true;
+    }
+  }
+  return false;
+}
+
 template <typename Real>
 class Matmul final : public Runnable<Real> {
  public:
@@ -54,7 +64,9 @@ class Matmul final : public Runnable<Real> {
     job_.lanes = lanes;
     job_.activation = activation_of(step.activation);
     job_.accumulate = step.accumulate;
+    looks_for_zeros_ = is_input(plan, x);
   }
+  int64_t workspace() const override { return looks_for_zeros_ ? job_.in : 0; }
   void run(const Context<Real>& context) const override { run_all(nullptr, context); }
   // Position by position, so that the start is still in L1.
   void run_from(const Group<Real>& start, const Context<Real>& context) const override {
@@ -72,6 +84,7 @@ class Matmul final : public Runnable<Real> {
     Real* const y = context.at(y_);
     job.w = context.at(w_);
     job.bias = has_bias_ ? context.at(bias_) : nullptr;
+    if (looks_for_zeros_) job.chosen = reinterpret_cast<int32_t*>(context.workspace);
     for (size_t k = 0; k < x_outer_.size(); ++k) {
       if (start != nullptr) {
         const int64_t position = static_cast<int64_t>(k);
@@ -86,7 +99,7 @@ class Matmul final : public Runnable<Real> {
 
   const Kernels<Real>& kernels_ = kernels<Real>();
   Place x_, w_, bias_, y_;
-  bool has_bias_;
+  bool has_bias_, looks_for_zeros_ = false;
   std::vector<int64_t> x_outer_, y_outer_;
   TileMatmul<Real> job_{};
 };
@@ -139,6 +152,7 @@ class Outer final : public Runnable<Real> {
     job_.in = step.inputs[0].shape.back();
     job_.out = step.inputs[1].shape.back();
     job_.lanes = lanes;
+    looks_for_zeros_ = is_input(plan, step.inputs[0]);
   }
   void run(const Context<Real>& context) const override {
     TileOuter<Real> job = job_;
@@ -146,16 +160,22 @@ class Outer final : public Runnable<Real> {
     job.dw = context.partial + dw_.offset;
     job.rows = context.rows;
     job.scratch = context.workspace;
+    if (looks_for_zeros_) {
+      job.chosen = reinterpret_cast<int32_t*>(context.workspace + transposed());
+    }
     for (size_t k = 0; k < x_outer_.size(); ++k) {
       job.x = x + x_outer_[k];
       job.dy = dy + dy_outer_[k];
       kernels_.outer(job);
     }
   }
-  int64_t workspace() const override { return job_.out * job_.lanes + 64; }
+  int64_t workspace() const override { return transposed() + (looks_for_zeros_ ? job_.in : 0); }
 
  private:
+  int64_t transposed() const { return job_.out * job_.lanes + 64; }
+
   const Kernels<Real>& kernels_ = kernels<Real>();
+  bool looks_for_zeros_ = false;
   Place x_, dy_, dw_;
   std::vector<int64_t> x_outer_, dy_outer_;
   TileOuter<Real> job_{};

@@ -240,6 +240,19 @@ std::unique_ptr<Runnable<Real>> make_operation(const Plan& plan, const Step& ste
   }
 }
 
+// Rows that follow, from here and there, are brought near while this tile is worked on: the
+// beginning of each, since what follows on it is found by hardware.
+template <typename Real>
+void prefetch(const HostRows<Real>& host, int64_t features, int64_t first, int64_t count) {
+  constexpr int64_t kLine = 64, kMost = 1024;
+  for (int64_t row = first; row < std::min(first + count, host.chosen_count); ++row) {
+    const uint8_t* const bytes = host.bytes + host.chosen[row] * features;
+    for (int64_t at = 0; at < std::min(features, kMost); at += kLine) {
+      __builtin_prefetch(bytes + at, 0, 2);
+    }
+  }
+}
+
 template <typename Real>
 void load_rows(const HostRows<Real>& host, int64_t features, int64_t lanes,
                const Context<Real>& context, Real* tile) {
@@ -248,12 +261,15 @@ void load_rows(const HostRows<Real>& host, int64_t features, int64_t lanes,
     // Widened in pieces that stay in the cache, then turned round as numbers are.
     constexpr int64_t kHeight = 16, kWidth = 256;
     std::array<Real, kHeight * kWidth> piece;
+    if (host.chosen != nullptr) prefetch(host, features, context.first_row + context.rows, lanes);
     for (int64_t r = 0; r < context.rows; r += kHeight) {
       const int64_t height = std::min(kHeight, context.rows - r);
       for (int64_t f = 0; f < features; f += kWidth) {
         const int64_t width = std::min(kWidth, features - f);
         for (int64_t i = 0; i < height; ++i) {
-          const uint8_t* const row = host.bytes + begin + (r + i) * features + f;
+          const int64_t at = context.first_row + r + i;
+          const uint8_t* const row =
+              host.bytes + (host.chosen ? host.chosen[at] : at) * features + f;
           Real* const wide = piece.data() + i * kWidth;
           for (int64_t j = 0; j < width; ++j) wide[j] = static_cast<Real>(row[j]) * host.scale;
         }

@@ -12,6 +12,8 @@ struct HostRows {
   Real* values = nullptr;
   const uint8_t* bytes = nullptr;  // instead of values, scaled
   Real scale = 1;
+  const int32_t* chosen = nullptr;  // of the bytes, these rows one after the other
+  int64_t chosen_count = 0;
 };
 
 // A step made ready for one number of lanes.

@@ -19,9 +19,18 @@ constexpr int kMaxVectors = 2;
 constexpr std::array<int, kMaxVectors + 1> kMaxRows{0, 12, 6};
 #endif
 
-template <typename Real, int kRows, int kVectors, bool kPartial>
+using detail::GemmKind;
+
+// Never -0, so that a sum to which zeros are added has the same bits as one without them.
+template <typename Real>
+Real start_of(const Gemm<Real>& job, int64_t row) {
+  return job.row_bias ? job.row_bias[row] + Real(0) : Real(0);
+}
+
+template <typename Real, int kRows, int kVectors, GemmKind kKind>
 void block(const Gemm<Real>& job, int64_t row, int64_t column, int64_t last) {
   using V = Vec<Real>;
+  constexpr bool kPartial = kKind == GemmKind::kPartial;
   V sum[kRows][kVectors];
   Real* c = job.c + row * job.c_row + column;
   const auto load = [last](const Real* from, int v) {
@@ -29,7 +38,7 @@ void block(const Gemm<Real>& job, int64_t row, int64_t column, int64_t last) {
                                          : V::load(from + v * V::kLanes);
   };
   for (int i = 0; i < kRows; ++i) {
-    const V bias(job.row_bias ? job.row_bias[row + i] : Real(0));
+    const V bias(start_of(job, row + i));
     for (int v = 0; v < kVectors; ++v) {
       sum[i][v] = job.accumulate ? load(c + i * job.c_row, v) + bias : bias;
     }
@@ -37,16 +46,23 @@ void block(const Gemm<Real>& job, int64_t row, int64_t column, int64_t last) {
   const Real* a = job.a + row * job.a_row;
   const Real* b = job.b + column;
   const int64_t a_row = job.a_row, a_column = job.a_column, b_row = job.b_row;
-  for (int64_t p = job.k; p > 0; --p, a += a_column, b += b_row) {
+  const auto add = [&](const Real* a_now, const Real* b_now) {
     V right[kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) right[v] = load(b, v);
+    for (int v = 0; v < kVectors; ++v) right[v] = load(b_now, v);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      const V left(a[i * a_row]);
+      const V left(a_now[i * a_row]);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[i][v] = fma(left, right[v], sum[i][v]);
     }
+  };
+  if constexpr (kKind == GemmKind::kChosenK) {
+    for (int64_t p = 0; p < job.k; ++p) {
+      add(a + job.chosen_k[p] * a_column, b + job.chosen_k[p] * b_row);
+    }
+  } else {
+    for (int64_t p = job.k; p > 0; --p, a += a_column, b += b_row) add(a, b);
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
@@ -62,17 +78,60 @@ void block(const Gemm<Real>& job, int64_t row, int64_t column, int64_t last) {
   }
 }
 
-template <typename Real, int kVectors, bool kPartial, int... kRows>
+// The same for rows of a and c that need not follow on each other.
+template <typename Real, int kRows, int kVectors>
+void block_of_chosen(const Gemm<Real>& job, int64_t row, int64_t column, int64_t) {
+  using V = Vec<Real>;
+  V sum[kRows][kVectors];
+  const Real* a[kRows];
+  Real* c[kRows];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    const int64_t at = job.chosen_m[row + i];
+    a[i] = job.a + at * job.a_row;
+    c[i] = job.c + at * job.c_row + column;
+    const V bias(start_of(job, at));
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sum[i][v] = job.accumulate ? V::load(c[i] + v * V::kLanes) + bias : bias;
+    }
+  }
+  const Real* b = job.b + column;
+  for (int64_t p = 0; p < job.k; ++p, b += job.b_row) {
+    V right[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) right[v] = V::load(b + v * V::kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const V left(a[i][p * job.a_column]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = fma(left, right[v], sum[i][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[i][v].store(c[i] + v * V::kLanes);
+  }
+}
+
+template <typename Real, int kVectors, GemmKind kKind, int... kRows>
 constexpr auto blocks_of_rows(std::integer_sequence<int, kRows...>) {
-  return std::array{&block<Real, kRows + 1, kVectors, kPartial>...};
+  if constexpr (kKind == GemmKind::kChosenM) {
+    return std::array{&block_of_chosen<Real, kRows + 1, kVectors>...};
+  } else {
+    return std::array{&block<Real, kRows + 1, kVectors, kKind>...};
+  }
 }
 
 template <typename Real, int kVectors>
-detail::GemmBlock<Real> pick(int64_t rows, bool partial) {
+detail::GemmBlock<Real> pick(int64_t rows, GemmKind kind) {
   using Rows = std::make_integer_sequence<int, kMaxRows[kVectors]>;
-  static constexpr auto kWhole = blocks_of_rows<Real, kVectors, false>(Rows());
-  static constexpr auto kPartial = blocks_of_rows<Real, kVectors, true>(Rows());
-  return (partial ? kPartial : kWhole)[static_cast<size_t>(rows - 1)];
+  static constexpr std::array kBlocks{blocks_of_rows<Real, kVectors, GemmKind::kWhole>(Rows()),
+                                      blocks_of_rows<Real, kVectors, GemmKind::kPartial>(Rows()),
+                                      blocks_of_rows<Real, kVectors, GemmKind::kChosenK>(Rows()),
+                                      blocks_of_rows<Real, kVectors, GemmKind::kChosenM>(Rows())};
+  return kBlocks[static_cast<size_t>(kind)][static_cast<size_t>(rows - 1)];
 }
 
 // A square of kLanes x kLanes by log2(kLanes) rounds of interleaving register i with i + kLanes/2.
@@ -117,17 +176,17 @@ int64_t gemm_lanes() {
 }
 
 template <typename Real>
-GemmBlock<Real> gemm_block(int64_t rows, int64_t vectors, bool partial) {
+GemmBlock<Real> gemm_block(int64_t rows, int64_t vectors, GemmKind kind) {
   switch (vectors) {
     case 1:
-      return pick<Real, 1>(rows, partial);
+      return pick<Real, 1>(rows, kind);
     case 2:
-      return pick<Real, 2>(rows, partial);
+      return pick<Real, 2>(rows, kind);
 #if AGORA_AVX512
     case 3:
-      return pick<Real, 3>(rows, partial);
+      return pick<Real, 3>(rows, kind);
     case 4:
-      return pick<Real, 4>(rows, partial);
+      return pick<Real, 4>(rows, kind);
 #endif
     default:
       return nullptr;
@@ -136,8 +195,8 @@ GemmBlock<Real> gemm_block(int64_t rows, int64_t vectors, bool partial) {
 
 template int64_t gemm_lanes<float>();
 template int64_t gemm_lanes<double>();
-template GemmBlock<float> gemm_block(int64_t, int64_t, bool);
-template GemmBlock<double> gemm_block(int64_t, int64_t, bool);
+template GemmBlock<float> gemm_block(int64_t, int64_t, GemmKind);
+template GemmBlock<double> gemm_block(int64_t, int64_t, GemmKind);
 
 }  // namespace detail
 

@@ -22,6 +22,10 @@ struct Gemm {
   int64_t c_row;
   const Real* row_bias = nullptr;
   bool accumulate = false;
+  // Not null: of a's columns and b's rows only these k, or of a's and c's rows only these m. Then n
+  // is a multiple of the lanes of a vector.
+  const int32_t* chosen_k = nullptr;
+  const int32_t* chosen_m = nullptr;
 };
 
 // after(first_row, rows, first_column, columns) is called for each block of c as soon as it is
@@ -47,8 +51,9 @@ int64_t gemm_max_rows(int64_t vectors);
 int64_t gemm_max_vectors();
 template <typename Real>
 int64_t gemm_lanes();
+enum class GemmKind : uint8_t { kWhole, kPartial, kChosenK, kChosenM };
 template <typename Real>
-GemmBlock<Real> gemm_block(int64_t rows, int64_t vectors, bool partial);
+GemmBlock<Real> gemm_block(int64_t rows, int64_t vectors, GemmKind kind);
 
 }  // namespace detail
 
@@ -58,6 +63,10 @@ void gemm(const Gemm<Real>& job, After after) {
   const int64_t all_vectors = (job.n + lanes - 1) / lanes;
   const int64_t panels =
       (all_vectors + detail::gemm_max_vectors() - 1) / detail::gemm_max_vectors();
+  using detail::GemmKind;
+  const GemmKind whole = job.chosen_k != nullptr   ? GemmKind::kChosenK
+                         : job.chosen_m != nullptr ? GemmKind::kChosenM
+                                                   : GemmKind::kWhole;
   for (int64_t panel = 0, vector = 0; panel < panels; ++panel) {
     const int64_t vectors = all_vectors * (panel + 1) / panels - vector;  // panels of like width
     const int64_t column = vector * lanes;
@@ -67,7 +76,8 @@ void gemm(const Gemm<Real>& job, After after) {
     const int64_t blocks = (job.m + max_rows - 1) / max_rows;
     for (int64_t block = 0, row = 0; block < blocks; ++block) {
       const int64_t rows = job.m * (block + 1) / blocks - row;  // blocks of like height
-      detail::gemm_block<Real>(rows, vectors, last < lanes)(job, row, column, last);
+      detail::gemm_block<Real>(rows, vectors, last < lanes ? GemmKind::kPartial : whole)(
+          job, row, column, last);
       after(row, rows, column, columns);
       row += rows;
     }

@@ -182,6 +182,18 @@ inline void Vec<double>::store(double* to, int64_t count) const {
 }
 #endif
 
+// Whether any bit is set.
+template <typename Mask>
+inline bool any(Mask bits) {
+#if AGORA_AVX512
+  const __m512i all = reinterpret_cast<__m512i>(bits);
+  return _mm512_test_epi64_mask(all, all) != 0;
+#else
+  const __m256i all = reinterpret_cast<__m256i>(bits);
+  return _mm256_testz_si256(all, all) == 0;
+#endif
+}
+
 // out[i] = function(in[i]...) for any `count`; a value does not depend on where it stands.
 // `out` may be one of the inputs.
 template <typename T, typename Function, typename... In>

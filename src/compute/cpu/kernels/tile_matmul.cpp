@@ -90,12 +90,55 @@ void outer_by_dots(const TileOuter<Real>& job) {
   }
 }
 
+template <typename Real>
+bool is_zero(const Real* x, int64_t lanes) {
+  if (x[0] != 0) return false;  // which decides it mostly
+  typename Vec<Real>::Mask bits{};
+  for (int64_t r = 0; r < lanes; r += Vec<Real>::kLanes) {
+    bits |= abs(Vec<Real>::load(x + r)).bits();
+  }
+  return !any(bits);
+}
+
+// x - x is 0 or not a number.
+template <typename Real>
+bool is_finite(const Real* x, int64_t count) {
+  using V = Vec<Real>;
+  typename V::Mask bits{};
+  int64_t i = 0;
+  for (; i + V::kLanes <= count; i += V::kLanes) {
+    const V now = V::load(x + i);
+    bits |= (now - now).bits();
+  }
+  if (i < count) {
+    const V now = V::load(x + i, count - i);
+    bits |= (now - now).bits();
+  }
+  return !any(bits);
+}
+
+// Leaving features out is worth it if these are few enough.
+bool pays(int64_t chosen, int64_t all) { return 8 * chosen < 7 * all; }
+
 }  // namespace
 
 template <typename Real>
 void tile_matmul(const TileMatmul<Real>& job) {
-  const Gemm<Real> product{job.out, job.lanes,    job.in, job.w,        job.w_out, job.w_in,
-                           job.x,   job.x_stride, job.y,  job.y_stride, job.bias,  job.accumulate};
+  Gemm<Real> product{job.out, job.lanes,    job.in, job.w,        job.w_out, job.w_in,
+                     job.x,   job.x_stride, job.y,  job.y_stride, job.bias,  job.accumulate};
+  if (job.chosen != nullptr && job.w_out == 1) {
+    // Times a finite weight, such a feature adds nothing.
+    int64_t chosen = 0;
+    for (int64_t k = 0; k < job.in; ++k) {
+      const bool nothing =
+          is_zero(job.x + k * job.x_stride, job.lanes) && is_finite(job.w + k * job.w_in, job.out);
+      if (!nothing) job.chosen[chosen++] = static_cast<int32_t>(k);
+    }
+    if (pays(chosen, job.in)) {
+      product.k = chosen;
+      product.chosen_k = job.chosen;
+    }
+  }
   if (job.activation == Activation::kNone) return gemm(product);
   gemm(product, [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
     for (int64_t i = row; i < row + rows; ++i) {
@@ -118,8 +161,22 @@ void tile_outer(const TileOuter<Real>& job) {
     return outer_by_dots < Real, kLanes / 4 < 2 ? 2 : kLanes / 4 > (job);
   }
   transpose(job.out, job.lanes, job.dy, job.dy_stride, job.scratch, job.out);
-  gemm<Real>({job.in, job.out, job.rows, job.x, job.x_stride, 1, job.scratch, job.out, job.dw,
-              job.out, nullptr, true});
+  Gemm<Real> sum{job.in,      job.out, job.rows, job.x,   job.x_stride, 1,
+                 job.scratch, job.out, job.dw,   job.out, nullptr,      true};
+  if (job.chosen != nullptr && job.out % kLanes == 0 &&
+      is_finite(job.scratch, job.out * job.rows)) {
+    int64_t chosen = 0;
+    for (int64_t k = 0; k < job.in; ++k) {
+      if (!is_zero(job.x + k * job.x_stride, job.lanes)) {
+        job.chosen[chosen++] = static_cast<int32_t>(k);
+      }
+    }
+    if (pays(chosen, job.in)) {
+      sum.m = chosen;
+      sum.chosen_m = job.chosen;
+    }
+  }
+  gemm(sum);
 }
 
 template void tile_matmul(const TileMatmul<float>&);

@@ -1,19 +1,19 @@
 #pragma once
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "agents/evaluation/watch.h"
+#include "report/png.h"
 
-namespace agora::cli {
+namespace agora::report {
 
-// A policy at play as an animated PNG.
+// A policy at play. An episode's last picture stays for a moment and has a border: green if
+// something was earned, grey otherwise.
 struct Film {
-  std::string png;
+  std::vector<Frame> frames;
   std::vector<agents::Episode> episodes;
   bool whole = true;  // or only the first pictures, if there were more than `most`
 };
 Film film(agents::Policy& policy, const agents::EvaluationOptions& how, int64_t pictures_a_second,
           size_t most);
 
-}  // namespace agora::cli
+}  // namespace agora::report
