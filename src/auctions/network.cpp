@@ -374,6 +374,9 @@ std::unique_ptr<Mechanism> make_network(const NetworkKind& kind, Parameters para
 
 std::unique_ptr<Mechanism> untrained(const MechanismKind& kind, const Setting& setting, int hidden,
                                      int width, uint64_t seed) {
+  if (kind.network->fresh) {
+    return make_mechanism(kind, kind.network->fresh(kind, setting, hidden, width, seed));
+  }
   const Architecture architecture = architecture_for(*kind.network, setting, hidden, width);
   Parameters parameters = network_parameters(kind.name, setting, architecture);
   Graph graph;

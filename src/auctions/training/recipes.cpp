@@ -35,6 +35,9 @@ Recipe recipe(std::string_view mechanism, const Setting& setting, std::string_vi
     throw user_error("unknown recipe '{}'{}; known: {}", kind, suggestion(kind, kinds),
                      fmt::join(kinds, ", "));
   }
+  if (kind == "thesis" && training.published == nullptr) {
+    throw user_error("{} is not of the thesis: its recipe is 'best'", mechanism);
+  }
   return kind == "thesis" ? training.published(setting) : training.best(setting);
 }
 
