@@ -360,6 +360,7 @@ Parameters network_parameters(std::string_view mechanism, const Setting& setting
 MechanismKind network_entry(std::string name, std::string summary, const NetworkKind& network) {
   return {.name = std::move(name),
           .summary = std::move(summary),
+          .pays = "the share of its bids for what it gets that the network says",
           .trial_setting = "2x3 uniform(0,1)",
           .truthful = false,
           .refusal = [](const Setting&) { return ""; },

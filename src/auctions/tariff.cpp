@@ -35,26 +35,6 @@ Initializer rising(double from, double to) {
   };
 }
 
-// The reserve that earns most from each item, on its own, at the bids of `profiles` (p, n, m).
-std::vector<double> fitted_reserves(const std::vector<double>& profiles, int n, int m) {
-  std::vector<double> reserves(m, 0.0);
-  const int64_t size = int64_t{n} * m, count = static_cast<int64_t>(profiles.size()) / size;
-  for (int j = 0; j < m; ++j) {
-    std::vector<std::pair<double, double>> sales;  // highest and second bid
-    for (int64_t k = 0; k < count; ++k) {
-      double best = 0.0, second = 0.0;
-      for (int i = 0; i < n; ++i) {
-        const double bid = profiles[k * size + int64_t{i} * m + j];
-        second = std::max(second, std::min(best, bid));
-        best = std::max(best, bid);
-      }
-      sales.emplace_back(best, second);
-    }
-    reserves[j] = best_reserve(sales);
-  }
-  return reserves;
-}
-
 // (n, m): of the laws, or of the rows of a table.
 std::vector<double> reserves_of(const Setting& setting) {
   const int n = setting.bidders(), m = setting.items();

@@ -192,6 +192,9 @@ MechanismKind entry_tariff() {
   MechanismKind kind{
       .name = "tariff",
       .summary = "two-part tariffs by the others' bids: learned, and truthful by construction",
+      .pays =
+          "a fee and, for each item it takes, the highest other bid plus a markup; it gets the "
+          "tariff, of those the others' bids make for it, that is best for it",
       .trial_setting = "2x3 uniform(0,1)",
       .refusal = [](const Setting&) { return ""; },
       .design = {},
