@@ -220,9 +220,12 @@ double mean_revenue(const Parameters& parameters, const std::vector<double>& val
 
 double affine_effort(const Setting& setting, const std::vector<BoostFamily>& families) {
   constexpr double kSecondsPerStep = 6e-9;  // of one allocation, item or bidder
-  double runs = 0.0;                        // of one profile
+  const auto& table = laws_of(setting).table;
+  const int64_t profiles =
+      table ? std::min(table->design_profiles(), kSearchProfiles) : kSearchProfiles;
+  double runs = 0.0;  // of one profile
   for (const BoostFamily& family : families) {
-    runs += 300.0 * (kSearches + 1) * (family.parameters + 1) * kSearchProfiles;
+    runs += 300.0 * (kSearches + 1) * (family.parameters + 1) * static_cast<double>(profiles);
   }
   const double steps = setting.items() + setting.bidders();
   const auto allocations =

@@ -183,6 +183,11 @@ Recipe best(const Setting& setting) {
   recipe.final_rate = 1e-5;
   recipe.averaging = 0.998;
   if (setting.bidders() > 1 && setting.items() >= kManyItems) recipe.temperature = 0.1;
+  if (laws_of(setting).table) {  // rows come again and again: longer it learns them by heart
+    recipe.iterations = 1'500;
+    recipe.batch = 1'000;
+    recipe.averaging = 0.99;
+  }
   return recipe;
 }
 

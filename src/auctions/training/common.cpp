@@ -87,6 +87,12 @@ double CommonTrainer::rate() const {
       .at(static_cast<double>(iteration_));
 }
 
+double CommonTrainer::temperature() const {
+  const double share = static_cast<double>(iteration_) / static_cast<double>(recipe_.iterations);
+  return recipe_.temperature *
+         std::pow(recipe_.final_temperature / recipe_.temperature, std::min(share, 1.0));
+}
+
 AscentPlan CommonTrainer::ascent_plan() const {
   AscentPlan plan{.steps = recipe_.misreport_steps,
                   .rate = recipe_.misreport_rate,
@@ -259,6 +265,13 @@ std::vector<RecipeParameter> learning_parameters() {
       recipe_parameter("weight-decay", &Recipe::weight_decay, 0, "AdamW's decay"),
       recipe_parameter("averaging", &Recipe::averaging, 0,
                        "decay of the running average of the weights; 0: none", kBelowOne)};
+}
+
+std::vector<RecipeParameter> temperature_parameters() {
+  return {recipe_parameter("temperature", &Recipe::temperature, kAboveZero,
+                           "smoothing of choices at the start, in units of the highest value"),
+          recipe_parameter("final-temperature", &Recipe::final_temperature, kAboveZero,
+                           "smoothing of choices at the end")};
 }
 
 std::vector<RecipeParameter> training_parameters() {

@@ -39,7 +39,8 @@ class CommonTrainer : public ResumableTrainer {
   CommonTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
                 uint64_t seed);
 
-  double rate() const;  // of this iteration
+  double rate() const;         // of this iteration
+  double temperature() const;  // likewise
   AscentPlan ascent_plan() const;
   // The next batch, fresh or from the fixed sample, and as values_.
   std::span<const float> draw_values();

@@ -93,10 +93,7 @@ class TariffTrainer : public CommonTrainer {
     descend_->set("reserve", std::span<const float>(reserve_));
     descend_->set("thresholds", std::span<const float>(thresholds_));
     descend_->set("gaps", std::span<const float>(gaps_));
-    const double share = static_cast<double>(iteration_) / static_cast<double>(recipe_.iterations);
-    descend_->set("temperature",
-                  recipe_.temperature * std::pow(recipe_.final_temperature / recipe_.temperature,
-                                                 std::min(share, 1.0)));
+    descend_->set("temperature", temperature());
     descend_->set("rate", rate() * std::min(1.0, (static_cast<double>(iteration_) + 10) / kWarmUp));
     descend_->run();
     const float none = 0;
@@ -133,13 +130,10 @@ class TariffTrainer : public CommonTrainer {
 }  // namespace
 
 std::vector<RecipeParameter> tariff_parameters() {
-  return both(
-      learning_parameters(),
-      {recipe_parameter("tariffs", &Recipe::tariffs, 1, "tariffs offered to each bidder", 4096),
-       recipe_parameter("temperature", &Recipe::temperature, kAboveZero,
-                        "smoothing of choices at the start, in units of the highest value"),
-       recipe_parameter("final-temperature", &Recipe::final_temperature, kAboveZero,
-                        "smoothing of choices at the end")});
+  return both(learning_parameters(),
+              both({recipe_parameter("tariffs", &Recipe::tariffs, 1,
+                                     "tariffs offered to each bidder", 4096)},
+                   temperature_parameters()));
 }
 
 std::unique_ptr<ResumableTrainer> tariff_trainer(const MechanismKind& kind, const Setting& setting,

@@ -29,6 +29,7 @@ std::vector<RecipeParameter> training_parameters();  // of any that searches for
 std::vector<RecipeParameter> lagrangian_parameters();
 std::vector<RecipeParameter> game_parameters();
 std::vector<RecipeParameter> tariff_parameters();
+std::vector<RecipeParameter> temperature_parameters();  // of any that smooths choices
 template <typename Member>
 RecipeParameter recipe_parameter(std::string name, Member Recipe::*member, double low,
                                  std::string summary, double high = kMost<Member>) {
