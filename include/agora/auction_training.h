@@ -37,7 +37,8 @@ struct Recipe {
   double regret_floor = 1e-8;  // added to the regret under the root, whose slope has no bound at 0
   int64_t restart_every = 0, restart_until = 0;
 
-  // The tariffs of a bidder, or the choices of a menu-net, and how choices are smoothed, in units of the highest value.
+  // The tariffs of a bidder, or the choices of a menu-net, and how what is chosen is smoothed, in
+  // units of the highest value.
   int tariffs = 16;
   double temperature = 0.03, final_temperature = 3e-4;
 };
