@@ -1,5 +1,5 @@
 #pragma once
-// Mechanisms that are learned: RegretNet, EquivariantNet and ALGnet.
+// Mechanisms that are learned: RegretNet, EquivariantNet, ALGnet and tariffs.
 #include <agora/auctions.h>
 
 #include <cstdint>
@@ -36,6 +36,11 @@ struct Recipe {
   double misreporter_rate = 1e-3;
   double regret_floor = 1e-8;  // added to the regret under the root, whose slope has no bound at 0
   int64_t restart_every = 0, restart_until = 0;
+
+  // The tariffs of a bidder, or the choices of a menu-net, and how what is chosen is smoothed, in
+  // units of the highest value.
+  int tariffs = 16;
+  double temperature = 0.03, final_temperature = 3e-4;
 };
 
 // "best": what we found to earn most within minutes; "thesis": as published.

@@ -39,7 +39,8 @@ using Law = std::shared_ptr<const Distribution>;
 // Factories check their parameters and throw a UserError in one line.
 Law uniform(double low, double high);
 Law exponential(double mean);
-Law power(double c);  // density c / (1 + x)^(c + 1), x >= 0
+Law power(double c);                       // density c / (1 + x)^(c + 1), x >= 0
+Law lognormal(double mean, double sigma);  // of the logarithm
 Law truncated_normal(double mean, double deviation, double low, double high);
 Law beta(double a, double b, double low = 0.0, double high = 1.0);
 Law drifting(double time);  // uniform on [0, 1 + time]

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "auctions/setting.h"
 #include "base/error.h"
 #include "base/signals.h"
 #include "base/thread_pool.h"
@@ -47,6 +48,17 @@ void check_memory(const char* option, int64_t profiles, const Setting& setting) 
   if (bytes <= kMost) return;
   throw user_error("{}: {} profiles of {}x{} take {:.2g} GB, at most {:.2g}", option, profiles,
                    setting.bidders(), setting.items(), bytes / 1e9, kMost / 1e9);
+}
+
+std::vector<double> design_values(const Setting& setting, uint64_t seed, int64_t profiles) {
+  if (const auto& table = laws_of(setting).table) {
+    const int64_t count = std::min(profiles, table->design_profiles());
+    return {table->design.begin(), table->design.begin() + count * table->profile_size()};
+  }
+  check_memory("design-profiles", profiles, setting);
+  std::vector<double> values(profiles * setting.bidders() * setting.items());
+  setting.sample(seed, kDesignStream, 0, profiles, values.data());
+  return values;
 }
 
 std::unique_ptr<Mechanism> make_mechanism(const MechanismKind& kind, Parameters parameters) {

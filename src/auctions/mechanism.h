@@ -24,6 +24,7 @@ struct Design {
 struct MechanismKind {
   std::string name;
   std::string summary;            // one line, for listings
+  std::string pays = {};          // what a bidder who gets something pays, for listings
   std::string trial_setting;      // a small setting for the conformance suite
   bool truthful = true;           // no bidder gains by a false bid, on the domain of its setting
   std::string average_flag = {};  // with this flag truth pays only on average over the others
@@ -33,6 +34,8 @@ struct MechanismKind {
   // Computes the parameters; empty for mechanisms that are trained.
   std::function<Parameters(const Setting&, const Design&)> design;
   std::function<std::unique_ptr<Mechanism>(Parameters)> make;
+  // About how many seconds a design takes; empty: moments.
+  std::function<double(const Setting&)> effort = {};
   std::shared_ptr<const NetworkKind> network = nullptr;  // of those that are trained
 };
 
@@ -59,6 +62,10 @@ std::unique_ptr<Mechanism> make_mechanism(const MechanismKind& kind, Parameters 
 
 // Values of so many profiles must fit into memory: one line that names the option otherwise.
 void check_memory(const char* option, int64_t profiles, const Setting& setting);
+
+// Profiles that a mechanism is fitted to, at most so many: drawn, or the rows of a table, each
+// once.
+std::vector<double> design_values(const Setting& setting, uint64_t seed, int64_t profiles);
 
 // Whether save() could take it; for those who would save after hours of work.
 void check_file_name(const std::string& file);

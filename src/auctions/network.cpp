@@ -360,6 +360,7 @@ Parameters network_parameters(std::string_view mechanism, const Setting& setting
 MechanismKind network_entry(std::string name, std::string summary, const NetworkKind& network) {
   return {.name = std::move(name),
           .summary = std::move(summary),
+          .pays = "the share of its bids for what it gets that the network says",
           .trial_setting = "2x3 uniform(0,1)",
           .truthful = false,
           .refusal = [](const Setting&) { return ""; },
@@ -374,6 +375,9 @@ std::unique_ptr<Mechanism> make_network(const NetworkKind& kind, Parameters para
 
 std::unique_ptr<Mechanism> untrained(const MechanismKind& kind, const Setting& setting, int hidden,
                                      int width, uint64_t seed) {
+  if (kind.network->fresh) {
+    return make_mechanism(kind, kind.network->fresh(kind, setting, hidden, width, seed));
+  }
   const Architecture architecture = architecture_for(*kind.network, setting, hidden, width);
   Parameters parameters = network_parameters(kind.name, setting, architecture);
   Graph graph;

@@ -38,6 +38,10 @@ struct NetworkKind {
   std::function<Network(compute::Graph&, const Architecture&)> record;  // declares its parameters
   std::string layers = {};  // "allocation.{}.weight": the tensors that tell depth and width, if any
   bool any_size = false;    // its parameters do not depend on the numbers of bidders and items
+  // Parameters before training, of a kind whose mechanism is no graph of bids.
+  std::function<Parameters(const MechanismKind&, const Setting&, int hidden, int width,
+                           uint64_t seed)>
+      fresh = {};
   std::vector<std::string> free{};  // networks NAME.K.weight whose depth and widths are their own
   std::shared_ptr<const TrainingKind> training = nullptr;
 };

@@ -79,8 +79,9 @@ class Parser {
            (std::isalpha(static_cast<unsigned char>(text_[position_])) || text_[position_] == '_'))
       ++position_;
     const std::string word(text_.substr(begin, position_ - begin));
-    static const std::vector<std::string> words{"uniform", "exponential", "power",    "normal",
-                                                "beta",    "discrete",    "drifting", "mix"};
+    static const std::vector<std::string> words{"uniform",  "exponential", "power",
+                                                "normal",   "beta",        "discrete",
+                                                "drifting", "mix",         "lognormal"};
     if (word.empty()) fail("a law such as uniform(0,1)");
     if (std::find(words.begin(), words.end(), word) == words.end()) {
       std::vector<std::string> known = words;
@@ -106,6 +107,9 @@ class Parser {
       if (word == "uniform") return takes({2}, "uniform(low,high)"), uniform(p[0], p[1]);
       if (word == "exponential") return takes({1}, "exponential(mean)"), exponential(p[0]);
       if (word == "power") return takes({1}, "power(c)"), power(p[0]);
+      if (word == "lognormal") {
+        return takes({2}, "lognormal(mean,sigma)"), lognormal(p[0], p[1]);
+      }
       if (word == "drifting") return takes({1}, "drifting(time)"), drifting(p[0]);
       if (word == "normal") {
         takes({4}, "normal(mean,deviation,low,high)");

@@ -1,8 +1,5 @@
 #include "reproduce/auction_stages.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "auctions/training/mechanism_learner.h"
 
 namespace agora::reproduce {
@@ -23,20 +20,6 @@ Trained train(Stages& stages, const Training& training, const Watch& watch) {
   }
   Json seen = stages.learn(learner, looks);
   return {trainer.mechanism(), std::move(seen)};
-}
-
-Recipe with_iterations(Recipe recipe, int64_t iterations) {
-  const double share = static_cast<double>(iterations) / static_cast<double>(recipe.iterations);
-  const auto scaled = [&](int64_t count) {
-    return std::max<int64_t>(1, std::llround(share * static_cast<double>(count)));
-  };
-  recipe.iterations = iterations;
-  recipe.penalty_every = scaled(recipe.penalty_every);
-  recipe.multiplier_every = std::max<int64_t>(10, scaled(recipe.multiplier_every));
-  if (recipe.restart_every > 0) recipe.restart_every = scaled(recipe.restart_every);
-  recipe.restart_until = scaled(recipe.restart_until);
-  if (recipe.averaging > 0) recipe.averaging = std::max(0.0, 1 - (1 - recipe.averaging) / share);
-  return recipe;
 }
 
 Recipe recipe_for(const Task& task, std::string_view mechanism, const Setting& setting,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "auctions/training/recipes.h"
 #include "reproduce/stages.h"
 
 // Stages that train the networks of auctions, and what is measured of them.
@@ -36,8 +37,7 @@ struct Trained {
 // At most one training per stage.
 Trained train(Stages& stages, const Training& training, const Watch& watch = {});
 
-// A recipe of so many iterations, with its schedules compressed or stretched.
-auctions::Recipe with_iterations(auctions::Recipe recipe, int64_t iterations);
+using auctions::with_iterations;
 // The shipped recipe; with so many iterations at quick scale.
 auctions::Recipe recipe_for(const Task& task, std::string_view mechanism,
                             const auctions::Setting& setting, int64_t quick_iterations);

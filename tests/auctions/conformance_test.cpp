@@ -148,7 +148,7 @@ TEST_P(Conformance, LeavesNothingToGainByLying) {
       }
     }
   }
-  EXPECT_LE(largest, 1e-9);
+  EXPECT_LE(largest, 1e-12);
 }
 
 // Nobody is told something that goes unheard.

@@ -16,6 +16,7 @@ std::vector<Law> continuous_laws() {
           uniform(4.0, 16.0),
           exponential(0.3),
           power(5.0),
+          lognormal(-0.5, 0.8),
           truncated_normal(0.5, 0.2, 0.0, 1.0),
           truncated_normal(-2.0, 0.5, 0.0, 3.0),
           beta(2.0, 3.0),

@@ -178,6 +178,29 @@ TEST(Sabotage, OfSchedules) {
                 [](Json& result) { put(result["1x2-with-1x2"], untrained("regretnet", "1x2")); });
 }
 
+// What tariffs earn after one step, and tariffs that are not truthful.
+TEST(Sabotage, OfTariffs) {
+  const auto line = [](double revenue) {
+    return Json{{"revenue", revenue}, {"strong", 0.0}, {"p_star", revenue}};
+  };
+  const std::pair<std::string, double> untrained[] = {
+      {"1x2", 0.5386}, {"1x10", 3.172}, {"3x10", 5.028}, {"5x10", 5.814}};
+  const Json beginning{
+      {"1x2", line(0.5497)}, {"1x10", line(3.478)}, {"3x10", line(5.631)}, {"5x10", line(6.667)}};
+  const Json end{
+      {"1x2", line(0.5491)}, {"1x10", line(3.477)}, {"3x10", line(5.701)}, {"5x10", line(6.794)}};
+  const Trial quickly{"beyond-truthful", Scale::kQuick, Json::array({beginning})};
+  EXPECT_EQ(missed("beyond-truthful", Scale::kQuick, quickly.good), "");
+  for (const Trial& trial : {quickly, full("beyond-truthful", end)}) {
+    for (const auto& [size, revenue] : untrained) {
+      trial.notices("untrained " + size,
+                    [&, at = size, less = revenue](Json& result) { result[at] = line(less); });
+      trial.notices("a lie that pays in " + size,
+                    [&, at = size](Json& result) { result[at]["strong"] = 1e-4; });
+    }
+  }
+}
+
 TEST(Sabotage, OfLearningCurves) {
   const std::string name = "ch5-learning-curves";
   for (const std::string network : {"regretnet", "algnet"}) {

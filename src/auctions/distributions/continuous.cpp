@@ -107,6 +107,25 @@ class TruncatedNormal : public Distribution {
   bool flipped_;
 };
 
+class LogNormal : public Distribution {
+ public:
+  LogNormal(double mean, double sigma) : mean_(mean), sigma_(sigma) {}
+  std::string text() const override { return fmt::format("lognormal({},{})", mean_, sigma_); }
+  Interval support() const override { return {0.0, kInfinity}; }
+  double mean() const override { return std::exp(mean_ + 0.5 * sigma_ * sigma_); }
+  double cdf(double x) const override { return x <= 0.0 ? 0.0 : normal_cdf(z(x)); }
+  double density(double x) const override {
+    return x <= 0.0 ? 0.0 : normal_density(z(x)) / (sigma_ * x);
+  }
+  double quantile(double q) const override {
+    return q <= 0.0 ? 0.0 : std::exp(mean_ + sigma_ * normal_quantile(q));
+  }
+
+ private:
+  double z(double x) const { return (std::log(x) - mean_) / sigma_; }
+  double mean_, sigma_;  // of the logarithm
+};
+
 class Beta : public Distribution {
  public:
   Beta(double a, double b, double low, double high) : a_(a), b_(b), low_(low), width_(high - low) {
@@ -169,6 +188,15 @@ Law exponential(double mean) {
 Law power(double c) {
   require_positive("power", "exponent", c);
   return std::make_shared<Power>(c);
+}
+
+Law lognormal(double mean, double sigma) {
+  require_positive("lognormal", "sigma", sigma);
+  if (!std::isfinite(std::exp(mean + 0.5 * sigma * sigma)) || !(std::exp(mean) > 0.0)) {
+    throw user_error("lognormal: expected a mean of values that is a number, found exp({}+{}^2/2)",
+                     mean, sigma);
+  }
+  return std::make_shared<LogNormal>(mean, sigma);
 }
 
 Law truncated_normal(double mean, double deviation, double low, double high) {

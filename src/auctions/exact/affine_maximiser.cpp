@@ -218,6 +218,21 @@ double mean_revenue(const Parameters& parameters, const std::vector<double>& val
 
 }  // namespace
 
+double affine_effort(const Setting& setting, const std::vector<BoostFamily>& families) {
+  constexpr double kSecondsPerStep = 6e-9;  // of one allocation, item or bidder
+  const auto& table = laws_of(setting).table;
+  const int64_t profiles =
+      table ? std::min(table->design_profiles(), kSearchProfiles) : kSearchProfiles;
+  double runs = 0.0;  // of one profile
+  for (const BoostFamily& family : families) {
+    runs += 300.0 * (kSearches + 1) * (family.parameters + 1) * static_cast<double>(profiles);
+  }
+  const double steps = setting.items() + setting.bidders();
+  const auto allocations =
+      static_cast<double>(allocation_count(setting.bidders(), setting.items()));
+  return kSecondsPerStep * runs * allocations * steps;
+}
+
 Parameters optimise_affine(const std::string& name, const Setting& setting,
                            const std::vector<BoostFamily>& families, const Design& how) {
   const int n = setting.bidders(), m = setting.items();
@@ -232,10 +247,9 @@ Parameters optimise_affine(const std::string& name, const Setting& setting,
     for (const Law& law : row) scale += law->mean() / (n * m);
   }
   if (!(scale > 0.0) || std::isinf(scale)) scale = 1.0;
-  const auto profiles = how.told.whole<int64_t>(design_profiles().name);
-  check_memory("design-profiles", profiles, setting);
-  std::vector<double> values(profiles * n * m);
-  setting.sample(how.seed, kDesignStream, 0, profiles, values.data());
+  const std::vector<double> values =
+      design_values(setting, how.seed, how.told.whole<int64_t>(design_profiles().name));
+  const int64_t profiles = static_cast<int64_t>(values.size()) / (int64_t{n} * m);
 
   // Revenue has local optima, where some allocations are never chosen: search from several starts
   // on few profiles, from the coarser family's answer among them, then polish on all profiles.

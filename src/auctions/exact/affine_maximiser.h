@@ -39,6 +39,8 @@ BoostFamily allocation_boosts(const Setting& setting);
 // Boosts per bidder and set of items, added up over the bidders (VVCA).
 BoostFamily bundle_boosts(const Setting& setting);
 
+// About how many seconds optimise_affine() takes.
+double affine_effort(const Setting& setting, const std::vector<BoostFamily>& families);
 // The weights and boosts of the last family that earn most on the setting's design profiles. Each
 // family contains the one before it, whose answer is one of its starts.
 Parameters optimise_affine(const std::string& name, const Setting& setting,

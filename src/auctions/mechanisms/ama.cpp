@@ -7,6 +7,7 @@ namespace agora::auctions {
 MechanismKind entry_ama() {
   return {.name = "ama",
           .summary = "affine maximiser with optimised weights and boosts of allocations",
+          .pays = "what its presence costs the others, in weighted values and boosts",
           .trial_setting = "2x2 uniform(0,1)",
           .parameters = {design_profiles()},
           .refusal = affine_refusal,
@@ -15,7 +16,11 @@ MechanismKind entry_ama() {
                 return optimise_affine("ama", setting,
                                        {bundle_boosts(setting), allocation_boosts(setting)}, how);
               },
-          .make = [](Parameters p) { return std::make_unique<AffineMaximiser>(std::move(p)); }};
+          .make = [](Parameters p) { return std::make_unique<AffineMaximiser>(std::move(p)); },
+          .effort =
+              [](const Setting& setting) {
+                return affine_effort(setting, {bundle_boosts(setting), allocation_boosts(setting)});
+              }};
 }
 
 }  // namespace agora::auctions

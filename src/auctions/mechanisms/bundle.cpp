@@ -1,4 +1,5 @@
 // All items sold together by Myerson's auction for the law of a bidder's sum of values.
+#include "auctions/exact/reserve.h"
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 
@@ -28,8 +29,21 @@ class Bundle : public FixedMechanism {
   OptimalSale sale_;
 };
 
+std::vector<double> sums_of(const ValueTable& table) {  // (profiles, bidders)
+  std::vector<double> sums(table.design.size() / table.items, 0.0);
+  for (size_t k = 0; k < table.design.size(); ++k) sums[k / table.items] += table.design[k];
+  return sums;
+}
+
 Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("bundle", setting);
+  if (const auto& table = laws_of(setting).table) {
+    const Dependence seen = bidders_dependence(*table);
+    if (seen.visible()) {
+      save_reserves(parameters, fitted_reserves(sums_of(*table), table->bidders, 1), seen);
+      return parameters;
+    }
+  }
   std::vector<std::vector<Law>> laws;
   for (int i = 0; i < setting.bidders(); ++i) {
     const bool same = i > 0 && setting.bidder_symmetric();
@@ -44,6 +58,7 @@ Parameters design(const Setting& setting, const Design&) {
 MechanismKind entry_bundle() {
   return {.name = "bundle",
           .summary = "all items as one, sold by Myerson's auction",
+          .pays = "for all items together the lowest sum of bids that would have won",
           .trial_setting = "2x2 uniform(0,1)",
           .refusal = [](const Setting&) { return ""; },
           .design = design,

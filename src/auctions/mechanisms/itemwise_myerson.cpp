@@ -1,4 +1,5 @@
 // Every item sold on its own by Myerson's auction for its marginal law.
+#include "auctions/exact/reserve.h"
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 
@@ -21,6 +22,13 @@ class ItemwiseMyerson : public FixedMechanism {
 
 Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("itemwise-myerson", setting);
+  if (const auto& table = laws_of(setting).table) {
+    const Dependence seen = bidders_dependence(*table);
+    if (seen.visible()) {
+      save_reserves(parameters, fitted_reserves(table->design, table->bidders, table->items), seen);
+      return parameters;
+    }
+  }
   save_virtual_values(parameters, marginal_laws(setting));
   return parameters;
 }
@@ -30,6 +38,7 @@ Parameters design(const Setting& setting, const Design&) {
 MechanismKind entry_itemwise_myerson() {
   return {.name = "itemwise-myerson",
           .summary = "Myerson's auction for every item on its own",
+          .pays = "for each item the lowest bid that would have won it, by virtual values",
           .trial_setting = "2x3 uniform(0,1) exponential(1) beta(2,2) / power(5)",
           .refusal = [](const Setting&) { return ""; },
           .design = design,

@@ -122,6 +122,7 @@ std::string refusal(const Setting& setting) {
 MechanismKind entry_lp() {
   return {.name = "lp",
           .summary = "the optimal mechanism on finitely many types, by linear programming",
+          .pays = "what the table says for the types at or below the bids",
           .trial_setting = "2x2 discrete(1:0.5,2:0.3,4:0.2) discrete(1:0.7,3:0.3)",
           .average_flag = kBayesian,
           .parameters = {{"points", 50, 1, 1000, true, "points per item of a continuous law"},
@@ -132,7 +133,8 @@ MechanismKind entry_lp() {
           .make = [](Parameters p) -> std::unique_ptr<Mechanism> {
             if (p.bidders == 1) return std::make_unique<Menu>(std::move(p));
             return std::make_unique<TypedMechanism>(std::move(p));
-          }};
+          },
+          .effort = [](const Setting& setting) { return setting.bidders() == 1 ? 5.0 : 60.0; }};
 }
 
 }  // namespace agora::auctions

@@ -49,7 +49,7 @@ std::vector<int> price_of_set(const Setting& setting) {
 
 std::vector<Choice> optimised(const Setting& setting, const Design& how) {
   const int m = setting.items();
-  const auto profiles = how.told.whole<int64_t>(design_profiles().name);
+  const auto told_profiles = how.told.whole<int64_t>(design_profiles().name);
   const std::vector<int> price = price_of_set(setting);
   double scale = 0.0;
   for (const Law& law : laws_of(setting).rows[0]->marginals()) scale += law->mean() / m;
@@ -62,9 +62,8 @@ std::vector<Choice> optimised(const Setting& setting, const Design& how) {
     }
     return choices;
   };
-  check_memory("design-profiles", profiles, setting);
-  std::vector<double> values(profiles * m);
-  setting.sample(how.seed, kDesignStream, 0, profiles, values.data());
+  const std::vector<double> values = design_values(setting, how.seed, told_profiles);
+  const int64_t profiles = static_cast<int64_t>(values.size()) / m;
   const auto revenue = [&](const std::vector<double>& x) {
     const Menu menu(menu_parameters("menu", setting, choices_for(x)));
     double total = 0.0;
@@ -96,12 +95,14 @@ std::string refusal(const Setting& setting) {
 MechanismKind entry_menu() {
   return {.name = "menu",
           .summary = "posted menu for one bidder: from a file, or one optimised price per set",
+          .pays = "the price of what it chooses from a fixed menu",
           .trial_setting = "1x2 uniform(0,1) uniform(0,2)",
           .parameters = {file("menu", "CSV of choices with columns i1,i2,...,price"),
                          design_profiles()},
           .refusal = refusal,
           .design = design,
-          .make = [](Parameters p) { return std::make_unique<Menu>(std::move(p)); }};
+          .make = [](Parameters p) { return std::make_unique<Menu>(std::move(p)); },
+          .effort = [](const Setting& setting) { return 5.0 * (1 << setting.items()); }};
 }
 
 }  // namespace agora::auctions

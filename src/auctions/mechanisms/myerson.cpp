@@ -30,6 +30,7 @@ Parameters design(const Setting& setting, const Design&) {
 MechanismKind entry_myerson() {
   return {.name = "myerson",
           .summary = "the optimal auction of one item, ironed where the law is irregular",
+          .pays = "the lowest bid that would have won, by virtual values",
           .trial_setting = "3x1 mix(0.7 uniform(0,1), 0.3 uniform(2,3))",
           .refusal =
               [](const Setting& setting) {

@@ -1,10 +1,14 @@
 // Every item to its highest bidder at the second highest bid, but not below a reserve.
 #include <algorithm>
 
+#include "auctions/exact/reserve.h"
 #include "auctions/mechanism.h"
 
 namespace agora::auctions {
 namespace {
+
+const char* const kFit = "fit-reserves";
+constexpr int64_t kFitProfiles = 200'000;
 
 class SecondPrice : public FixedMechanism {
  public:
@@ -43,8 +47,14 @@ class SecondPrice : public FixedMechanism {
 
 Parameters design(const Setting& setting, const Design& how) {
   Parameters parameters = parameters_for("second-price", setting);
-  parameters.tensors["reserve"] = {
-      {setting.items()}, std::vector<double>(setting.items(), how.told.number("reserve"))};
+  const double least = how.told.number("reserve");
+  std::vector<double> reserves(setting.items(), least);
+  if (how.told.flag(kFit)) {
+    reserves = fitted_reserves(design_values(setting, how.seed, kFitProfiles), setting.bidders(),
+                               setting.items());
+    for (double& reserve : reserves) reserve = std::max(reserve, least);
+  }
+  parameters.tensors["reserve"] = {{setting.items()}, std::move(reserves)};
   return parameters;
 }
 
@@ -53,8 +63,10 @@ Parameters design(const Setting& setting, const Design& how) {
 MechanismKind entry_second_price() {
   return {.name = "second-price",
           .summary = "every item to its highest bidder at the second bid or the reserve",
+          .pays = "for each item the highest other bid, or the reserve where that is higher",
           .trial_setting = "3x2 uniform(0,1)",
-          .parameters = {{"reserve", 0, 0, kFinite, false, "reserve of every item"}},
+          .parameters = {{"reserve", 0, 0, kFinite, false, "reserve of every item"},
+                         flag(kFit, "the reserve of each item that earns most, not below reserve")},
           .refusal = [](const Setting&) { return ""; },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<SecondPrice>(std::move(p)); }};

@@ -60,6 +60,7 @@ Parameters design(const Setting& setting, const Design&) {
 MechanismKind entry_sja() {
   return {.name = "sja",
           .summary = "straight-jacket auction: one bidder, alike uniform items; optimal to m = 6",
+          .pays = "a price for the number of items it takes",
           .trial_setting = "1x3 uniform(0,2)",
           .refusal = refusal,
           .design = design,

@@ -32,6 +32,7 @@ class Vcg : public FixedMechanism {
 MechanismKind entry_vcg() {
   return {.name = "vcg",
           .summary = "the efficient auction: every bidder pays what the others lose by it",
+          .pays = "the highest other bid for each item",
           .trial_setting = "3x3 uniform(0,1)",
           .refusal = [](const Setting&) { return ""; },
           .design = [](const Setting& setting,

@@ -58,7 +58,7 @@ CommonTrainer::CommonTrainer(const MechanismKind& kind, const Setting& setting,
   if (recipe.samples > 0) setting.sample(seed, kTrainingStream, 0, recipe.samples, sample_.data());
 }
 
-void CommonTrainer::fetch_values() {
+std::span<const float> CommonTrainer::draw_values() {
   const int64_t batch = recipe_.batch, size = profile_size();
   if (recipe_.samples == 0) {
     setting_.sample(seed_, kTrainingStream, iteration_ * batch, batch, fetched_.data());
@@ -66,8 +66,10 @@ void CommonTrainer::fetch_values() {
   for (int64_t k = 0; recipe_.samples > 0 && k < batch; ++k) {
     std::copy_n(sample_.begin() + place(k) * size, size, fetched_.begin() + k * size);
   }
-  values_.set(std::span<const float>(fetched_));
+  return fetched_;
 }
+
+void CommonTrainer::fetch_values() { values_.set(draw_values()); }
 
 int64_t CommonTrainer::place(int64_t k) {
   const int64_t at = iteration_ * recipe_.batch + k, epoch = at / recipe_.samples;
@@ -83,6 +85,12 @@ int64_t CommonTrainer::place(int64_t k) {
 double CommonTrainer::rate() const {
   return nn::cosine_rate(recipe_.rate, recipe_.final_rate, static_cast<double>(recipe_.iterations))
       .at(static_cast<double>(iteration_));
+}
+
+double CommonTrainer::temperature() const {
+  const double share = static_cast<double>(iteration_) / static_cast<double>(recipe_.iterations);
+  return recipe_.temperature *
+         std::pow(recipe_.final_temperature / recipe_.temperature, std::min(share, 1.0));
 }
 
 AscentPlan CommonTrainer::ascent_plan() const {
@@ -179,6 +187,11 @@ void CommonTrainer::draw_starts(Program& search) {
 
 std::unique_ptr<Mechanism> CommonTrainer::mechanism() const {
   Parameters parameters = network_parameters(kind_.name, setting_, architecture_);
+  write_weights(parameters);
+  return make_mechanism(kind_, std::move(parameters));
+}
+
+void CommonTrainer::write_weights(Parameters& parameters) const {
   const bool averaged = recipe_.averaging > 0 && iteration_ > 0;
   const double weight = averaged ? 1 - std::pow(recipe_.averaging, iteration_) : 1.0;
   for (const Tensor& tensor : weights_) {
@@ -189,7 +202,6 @@ std::unique_ptr<Mechanism> CommonTrainer::mechanism() const {
   }
   parameters.notes["iterations"] = std::to_string(iteration_);
   parameters.notes["seed"] = std::to_string(seed_);
-  return make_mechanism(kind_, std::move(parameters));
 }
 
 void CommonTrainer::move_to(const Setting& setting) {
@@ -239,7 +251,7 @@ void CommonTrainer::restore(const TensorFile& file) {
   if (iteration_ < 0) throw user_error("{}: expected an iteration of at least 0", file.path);
 }
 
-std::vector<RecipeParameter> training_parameters() {
+std::vector<RecipeParameter> learning_parameters() {
   return {
       recipe_parameter("iterations", &Recipe::iterations, 1, "updates of the mechanism"),
       recipe_parameter("batch", &Recipe::batch, 1, "profiles per update"),
@@ -248,19 +260,30 @@ std::vector<RecipeParameter> training_parameters() {
                        "ones, online"),
       recipe_parameter("hidden", &Recipe::hidden, 1, "hidden layers"),
       recipe_parameter("width", &Recipe::width, 1, "width of a hidden layer, or channels"),
-      recipe_parameter("misreport-steps", &Recipe::misreport_steps, 1,
-                       "steps of the search for lies per iteration"),
-      recipe_parameter("candidates", &Recipe::candidates, 0,
-                       "other bids where that search may start"),
       recipe_parameter("rate", &Recipe::rate, 0, "learning rate at the start"),
       recipe_parameter("final-rate", &Recipe::final_rate, 0, "learning rate at the end"),
       recipe_parameter("weight-decay", &Recipe::weight_decay, 0, "AdamW's decay"),
       recipe_parameter("averaging", &Recipe::averaging, 0,
-                       "decay of the running average of the weights; 0: none", kBelowOne),
-      recipe_parameter("misreport-rate", &Recipe::misreport_rate, kAboveZero,
-                       "first step of the search for lies"),
-      recipe_parameter("misreport-final-rate", &Recipe::misreport_final_rate, kAboveZero,
-                       "its last step")};
+                       "decay of the running average of the weights; 0: none", kBelowOne)};
+}
+
+std::vector<RecipeParameter> temperature_parameters() {
+  return {recipe_parameter("temperature", &Recipe::temperature, kAboveZero,
+                           "smoothing of choices at the start, in units of the highest value"),
+          recipe_parameter("final-temperature", &Recipe::final_temperature, kAboveZero,
+                           "smoothing of choices at the end")};
+}
+
+std::vector<RecipeParameter> training_parameters() {
+  return both(learning_parameters(),
+              {recipe_parameter("misreport-steps", &Recipe::misreport_steps, 1,
+                                "steps of the search for lies per iteration"),
+               recipe_parameter("candidates", &Recipe::candidates, 0,
+                                "other bids where that search may start"),
+               recipe_parameter("misreport-rate", &Recipe::misreport_rate, kAboveZero,
+                                "first step of the search for lies"),
+               recipe_parameter("misreport-final-rate", &Recipe::misreport_final_rate, kAboveZero,
+                                "its last step")});
 }
 
 const TrainingKind& training_of(const MechanismKind& kind) {

@@ -39,10 +39,13 @@ class CommonTrainer : public ResumableTrainer {
   CommonTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
                 uint64_t seed);
 
-  double rate() const;  // of this iteration
+  double rate() const;         // of this iteration
+  double temperature() const;  // likewise
   AscentPlan ascent_plan() const;
-  // The next batch of values_, fresh or from the fixed sample.
+  // The next batch, fresh or from the fixed sample, and as values_.
+  std::span<const float> draw_values();
   void fetch_values();
+  void write_weights(Parameters& parameters) const;  // as handed out
   // Where in the fixed sample entry k of this batch is; every epoch has an order of its own.
   int64_t place(int64_t k);
   void note(double revenue, std::span<const float> regret, double loss);

@@ -23,6 +23,20 @@ double unit_of_money(const Setting& setting) {
   return sum / setting.items();
 }
 
+Recipe with_iterations(Recipe recipe, int64_t iterations) {
+  const double share = static_cast<double>(iterations) / static_cast<double>(recipe.iterations);
+  const auto scaled = [&](int64_t count) {
+    return std::max<int64_t>(1, std::llround(share * static_cast<double>(count)));
+  };
+  recipe.iterations = iterations;
+  recipe.penalty_every = scaled(recipe.penalty_every);
+  recipe.multiplier_every = std::max<int64_t>(10, scaled(recipe.multiplier_every));
+  if (recipe.restart_every > 0) recipe.restart_every = scaled(recipe.restart_every);
+  recipe.restart_until = scaled(recipe.restart_until);
+  if (recipe.averaging > 0) recipe.averaging = std::max(0.0, 1 - (1 - recipe.averaging) / share);
+  return recipe;
+}
+
 const std::vector<std::string>& recipe_kinds() {
   static const std::vector<std::string> kinds{"best", "thesis"};
   return kinds;
@@ -34,6 +48,9 @@ Recipe recipe(std::string_view mechanism, const Setting& setting, std::string_vi
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     throw user_error("unknown recipe '{}'{}; known: {}", kind, suggestion(kind, kinds),
                      fmt::join(kinds, ", "));
+  }
+  if (kind == "thesis" && training.published == nullptr) {
+    throw user_error("{} is not of the thesis: its recipe is 'best'", mechanism);
   }
   return kind == "thesis" ? training.published(setting) : training.best(setting);
 }

@@ -13,4 +13,7 @@ bool has_size(const Setting& setting, int bidders, int items);
 // The size of values: a penalty is per unit of money.
 double unit_of_money(const Setting& setting);
 
+// A recipe of so many iterations, with its schedules compressed or stretched.
+Recipe with_iterations(Recipe recipe, int64_t iterations);
+
 }  // namespace agora::auctions

@@ -20,12 +20,16 @@ using MakeTrainer = std::unique_ptr<ResumableTrainer>(const MechanismKind& kind,
                                                       uint64_t seed);
 MakeTrainer lagrangian_trainer;  // of any network
 MakeTrainer game_trainer;        // of an Auctioneer (auctions/algnet.h)
+MakeTrainer tariff_trainer;      // of a TariffNet (auctions/tariff.h)
 
 // A number of a recipe that a training can be told; it has no preset but that of the recipe.
 using RecipeParameter = OptionParameter<Recipe>;
-std::vector<RecipeParameter> training_parameters();  // of any
+std::vector<RecipeParameter> learning_parameters();  // of any
+std::vector<RecipeParameter> training_parameters();  // of any that searches for lies
 std::vector<RecipeParameter> lagrangian_parameters();
 std::vector<RecipeParameter> game_parameters();
+std::vector<RecipeParameter> tariff_parameters();
+std::vector<RecipeParameter> temperature_parameters();  // of any that smooths choices
 template <typename Member>
 RecipeParameter recipe_parameter(std::string name, Member Recipe::*member, double low,
                                  std::string summary, double high = kMost<Member>) {
@@ -37,8 +41,8 @@ RecipeParameter recipe_parameter(std::string name, Member Recipe::*member, doubl
 // How a kind of network learns; the file of the kind fills it in.
 struct TrainingKind {
   MakeTrainer* trainer;
-  Recipe (*published)(const Setting& setting);
-  Recipe (*best)(const Setting& setting);  // what we found to earn most within minutes
+  Recipe (*published)(const Setting& setting);  // null: nobody did
+  Recipe (*best)(const Setting& setting);       // what we found to earn most within minutes
   std::vector<RecipeParameter> parameters = training_parameters();
 };
 // A kind that is computed, not trained, is the user's mistake.

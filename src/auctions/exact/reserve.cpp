@@ -1,0 +1,116 @@
+#include "auctions/exact/reserve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace agora::auctions {
+namespace {
+
+constexpr double kManyErrors = 5.0;  // of a correlation, that are no chance
+constexpr double kFarOut = 1e6;      // times the reserve or more: no bid is there
+
+std::vector<double> ranks(const ValueTable& table, int cell) {
+  const int64_t count = table.design_profiles();
+  std::vector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  const auto value = [&](int64_t k) { return table.design[k * table.profile_size() + cell]; };
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return value(a) < value(b); });
+  std::vector<double> result(count);
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {  // equal ones share their rank
+    while (end < count && value(order[end]) == value(order[begin])) ++end;
+    for (int64_t k = begin; k < end; ++k) result[order[k]] = 0.5 * static_cast<double>(begin + end);
+  }
+  return result;
+}
+
+double correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const double count = static_cast<double>(a.size()), middle = 0.5 * count;
+  double ab = 0.0, aa = 0.0, bb = 0.0;
+  for (size_t k = 0; k < a.size(); ++k) {
+    ab += (a[k] - middle) * (b[k] - middle);
+    aa += (a[k] - middle) * (a[k] - middle);
+    bb += (b[k] - middle) * (b[k] - middle);
+  }
+  return aa > 0.0 && bb > 0.0 ? ab / std::sqrt(aa * bb) : 0.0;
+}
+
+}  // namespace
+
+// A sale at reserve r earns the second bid where that is at least r, else r if the highest bid is.
+// Only highest bids need be tried.
+double best_reserve(const std::vector<std::pair<double, double>>& sales) {
+  std::vector<double> highest, second;
+  for (const auto& [first, next] : sales) highest.push_back(first), second.push_back(next);
+  std::sort(highest.begin(), highest.end(), std::greater<>());
+  std::sort(second.begin(), second.end(), std::greater<>());
+  double best = 0.0, most = 0.0, competitive = 0.0;
+  for (const double bid : second) most += bid;  // without a reserve
+  size_t contested = 0;
+  for (size_t sold = 1; sold <= highest.size(); ++sold) {
+    const double reserve = highest[sold - 1];
+    if (sold < highest.size() && highest[sold] == reserve) continue;
+    while (contested < second.size() && second[contested] >= reserve) {
+      competitive += second[contested++];
+    }
+    const double earned = competitive + reserve * static_cast<double>(sold - contested);
+    if (earned > most) most = earned, best = reserve;
+  }
+  return best;
+}
+
+std::vector<double> fitted_reserves(const std::vector<double>& profiles, int n, int m) {
+  const int64_t size = int64_t{n} * m, count = static_cast<int64_t>(profiles.size()) / size;
+  std::vector<double> reserves;
+  for (int j = 0; j < m; ++j) {
+    std::vector<std::pair<double, double>> sales;
+    for (int64_t k = 0; k < count; ++k) {
+      double best = 0.0, second = 0.0;
+      for (int i = 0; i < n; ++i) {
+        const double bid = profiles[k * size + int64_t{i} * m + j];
+        second = std::max(second, std::min(best, bid));
+        best = std::max(best, bid);
+      }
+      sales.emplace_back(best, second);
+    }
+    reserves.push_back(best_reserve(sales));
+  }
+  return reserves;
+}
+
+Dependence bidders_dependence(const ValueTable& table) {
+  Dependence found;
+  found.chance = kManyErrors / std::sqrt(static_cast<double>(table.design_profiles()));
+  for (int j = 0; j < table.items; ++j) {
+    std::vector<std::vector<double>> of;
+    for (int i = 0; i < table.bidders; ++i) of.push_back(ranks(table, i * table.items + j));
+    for (size_t a = 0; a < of.size(); ++a) {
+      for (size_t b = a + 1; b < of.size(); ++b) {
+        found.correlation = std::max(found.correlation, std::abs(correlation(of[a], of[b])));
+      }
+    }
+  }
+  return found;
+}
+
+void save_reserves(Parameters& parameters, const std::vector<double>& reserves,
+                   const Dependence& why) {
+  const auto sales = static_cast<int64_t>(reserves.size());
+  Parameters::Tensor index{{parameters.bidders, sales}, {}};
+  for (int i = 0; i < parameters.bidders; ++i) {
+    for (int64_t j = 0; j < sales; ++j) index.values.push_back(static_cast<double>(j));
+  }
+  parameters.tensors["law"] = std::move(index);
+  for (int64_t j = 0; j < sales; ++j) {
+    const double far = kFarOut * (1.0 + reserves[j]);
+    parameters.tensors[fmt::format("virtual_value.{}", j)] = {
+        {2, 2}, {reserves[j], 0.0, far, far - reserves[j]}};
+  }
+  parameters.notes["reserves"] = fmt::format(
+      "fitted to the rows: bidders' values depend on each other (rank correlation "
+      "{:.2f}, chance makes {:.2f})",
+      why.correlation, why.chance);
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,222 @@
+// Two-part tariffs by what the others bid: truthful, rational and feasible by construction. A
+// bidder's bids choose among offers that they cannot change, nothing at no cost is one of them, and
+// as no price is below the highest other bid, only the highest bidder can want an item.
+#include "auctions/tariff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "auctions/network.h"
+#include "auctions/setting.h"
+#include "auctions/training/trainer.h"
+#include "base/error.h"
+#include "base/signals.h"
+#include "compute/program.h"
+
+namespace agora::auctions {
+namespace {
+
+using compute::Graph;
+
+constexpr int kRowsPerRun = 256, kRowsPerUpdate = 8192;
+constexpr int kManyItems = 8;  // tariffs differ by more there, and so does what they are worth
+
+// The network of one thread with the memory it works in. Offers are rounded to single precision,
+// all that is done with them is in double.
+struct Engine {
+  Engine(const Parameters& parameters, const TariffViews& views)
+      : n(parameters.bidders), m(parameters.items), profiles(std::max(1, kRowsPerRun / n)) {
+    const TariffSize size = tariff_size(parameters);
+    const int64_t rows = int64_t{profiles} * n;
+    const TariffNet net(graph, n, m, views.features(), size, 0.0);
+    const auto [fees, markups] = net(TariffNet::declare(graph, m, views.features()));
+    variables.emplace(graph);
+    for (const compute::Tensor& weight : graph.parameters()) {
+      const std::string& name = weight.node().name;
+      variables->set(
+          name,
+          std::span<const double>(
+              tensor(parameters, name, {weight.shape().begin(), weight.shape().end()}).values));
+    }
+    program.emplace(graph, *variables,
+                    compute::Computation{{{"fees", relu(fees)}, {"markups", relu(markups)}}, {}},
+                    compute::CompileOptions{.rows = rows});
+    tariffs = size.tariffs;
+    thresholds.resize(rows * m);
+    wins.resize(rows * m);
+    others.resize(rows * m * views.features());
+    reserve.resize(rows * m);
+    offered_fees.resize(rows * tariffs);
+    offered_markups.resize(rows * m * tariffs);
+    for (int64_t row = 0; row < rows; ++row) bidder.push_back(static_cast<int32_t>(row % n));
+    utility.resize(tariffs);
+  }
+
+  void offer(int64_t count, const TariffViews& views, const double* bids) {
+    const int64_t size = int64_t{n} * m, rows = count * n;
+    for (int64_t k = 0; k < count; ++k) {
+      views.look(bids + k * size, &thresholds[k * size], &wins[k * size],
+                 &others[k * size * views.features()], &reserve[k * size]);
+    }
+    const auto first = [](const auto& values, int64_t length) {
+      return std::span(values.data(), static_cast<size_t>(length));
+    };
+    program->set("others", first(others, rows * m * views.features()));
+    program->set("reserve", first(reserve, rows * m));
+    program->set("bidder", first(bidder, rows));
+    program->run();
+    program->read("fees", std::span(offered_fees.data(), static_cast<size_t>(rows * tariffs)));
+    program->read("markups",
+                  std::span(offered_markups.data(), static_cast<size_t>(rows * m * tariffs)));
+  }
+
+  // The best offer of one row for its bids (m).
+  void choose(int64_t row, double unit, const double* bids, double* allocation, double* payment) {
+    const double* threshold = &thresholds[row * m];
+    const uint8_t* won = &wins[row * m];
+    const float* fee = &offered_fees[row * tariffs];
+    const float* markups = &offered_markups[row * m * tariffs];
+    if (std::none_of(won, won + m, [](uint8_t yes) { return yes != 0; })) return;
+    double finite = 0.0;
+    for (int64_t k = 0; k < tariffs; ++k) utility[k] = -unit * fee[k];
+    for (int j = 0; j < m; ++j) {
+      if (won[j] == 0) continue;
+      const float* markup = markups + j * tariffs;
+      for (int64_t k = 0; k < tariffs; ++k) {
+        utility[k] += std::max(0.0, bids[j] - (threshold[j] + unit * markup[k]));
+        finite += markup[k];
+      }
+    }
+    int64_t chosen = -1;
+    double best = 0.0, price = 0.0;
+    for (int64_t k = 0; k < tariffs; ++k) {
+      finite += utility[k];
+      if (utility[k] < best) continue;
+      const double paid = pay(k, unit, bids, threshold, won, fee, markups);
+      if (utility[k] > best || paid > price) chosen = k, best = utility[k], price = paid;
+    }
+    *payment = std::isfinite(finite) ? price : std::numeric_limits<double>::quiet_NaN();
+    for (int j = 0; chosen >= 0 && j < m; ++j) {
+      const bool taken =
+          won[j] != 0 && bids[j] >= threshold[j] + unit * markups[j * tariffs + chosen];
+      allocation[j] = taken ? 1.0 : 0.0;
+    }
+  }
+
+  double pay(int64_t k, double unit, const double* bids, const double* threshold,
+             const uint8_t* won, const float* fee, const float* markups) const {
+    double sum = unit * fee[k];
+    for (int j = 0; j < m; ++j) {
+      const double price = threshold[j] + unit * markups[j * tariffs + k];
+      if (won[j] != 0 && bids[j] >= price) sum += price;
+    }
+    return sum;
+  }
+
+  int n, m, profiles;  // of a run, at most
+  int64_t tariffs = 0;
+  Graph graph;
+  std::optional<compute::Variables> variables;
+  std::optional<compute::Program> program;
+  std::vector<double> thresholds, utility;
+  std::vector<uint8_t> wins;
+  std::vector<float> others, reserve, offered_fees, offered_markups;
+  std::vector<int32_t> bidder;
+};
+
+class Tariff : public Mechanism {
+ public:
+  explicit Tariff(Parameters parameters) : parameters_(std::move(parameters)), views_(parameters_) {
+    idle_.push_back(std::make_unique<Engine>(parameters_, views_));
+  }
+
+  const std::string& name() const override { return parameters_.mechanism; }
+  int bidders() const override { return parameters_.bidders; }
+  int items() const override { return parameters_.items; }
+  Parameters parameters() const override { return parameters_; }
+
+  void run(int64_t profiles, int n, int m, const double* bids, double* allocation,
+           double* payments) const override {
+    CHECK(accepts(n, m), "{} is {}x{}, the bids are {}x{}", name(), bidders(), items(), n, m);
+    std::unique_ptr<Engine> engine = borrow();
+    const int64_t size = int64_t{n} * m;
+    std::fill(allocation, allocation + profiles * size, 0.0);
+    std::fill(payments, payments + profiles * n, 0.0);
+    for (int64_t first = 0; first < profiles; first += engine->profiles) {
+      throw_if_stopped();
+      const int64_t count = std::min<int64_t>(engine->profiles, profiles - first);
+      engine->offer(count, views_, bids + first * size);
+      for (int64_t row = 0; row < count * n; ++row) {
+        const int64_t at = first * n + row;
+        engine->choose(row, views_.unit(), bids + at * m, allocation + at * m, payments + at);
+      }
+    }
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(engine));
+  }
+
+ private:
+  std::unique_ptr<Engine> borrow() const {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Engine> engine = std::move(idle_.back());
+        idle_.pop_back();
+        return engine;
+      }
+    }
+    return std::make_unique<Engine>(parameters_, views_);
+  }
+
+  Parameters parameters_;
+  TariffViews views_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Engine>> idle_;
+};
+
+Recipe best(const Setting& setting) {
+  Recipe recipe{.hidden = 2, .width = 32, .iterations = 20'000};
+  recipe.batch = std::max(256, kRowsPerUpdate / setting.bidders());
+  recipe.rate = 1e-3;
+  recipe.final_rate = 1e-5;
+  recipe.averaging = 0.998;
+  if (setting.bidders() > 1 && setting.items() >= kManyItems) recipe.temperature = 0.1;
+  if (laws_of(setting).table) {  // rows come again and again: longer it learns them by heart
+    recipe.iterations = 1'500;
+    recipe.batch = 1'000;
+    recipe.averaging = 0.99;
+  }
+  return recipe;
+}
+
+}  // namespace
+
+MechanismKind entry_tariff() {
+  MechanismKind kind{
+      .name = "tariff",
+      .summary = "two-part tariffs by the others' bids: learned, and truthful by construction",
+      .pays =
+          "a fee and, for each item it takes, the highest other bid plus a markup; it gets the "
+          "tariff, of those the others' bids make for it, that is best for it",
+      .trial_setting = "2x3 uniform(0,1)",
+      .refusal = [](const Setting&) { return ""; },
+      .design = {},
+      .make = [](Parameters p) { return std::make_unique<Tariff>(std::move(p)); }};
+  NetworkKind network{.record = {}};
+  network.fresh = [](const MechanismKind& own, const Setting& setting, int hidden, int width,
+                     uint64_t seed) {
+    return fresh_tariffs(own, setting, tariff_size_for(setting, hidden, width, Recipe{}.tariffs),
+                         seed);
+  };
+  network.training =
+      std::make_shared<TrainingKind>(TrainingKind{.trainer = tariff_trainer,
+                                                  .published = nullptr,
+                                                  .best = best,
+                                                  .parameters = tariff_parameters()});
+  kind.network = std::make_shared<NetworkKind>(std::move(network));
+  return kind;
+}
+
+}  // namespace agora::auctions

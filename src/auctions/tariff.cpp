@@ -1,0 +1,215 @@
+#include "auctions/tariff.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "auctions/exact/reserve.h"
+#include "auctions/exact/virtual_value.h"
+#include "auctions/network.h"
+#include "auctions/setting.h"
+#include "auctions/training/recipes.h"
+#include "base/error.h"
+#include "compute/variables.h"
+#include "nn/initialisers.h"
+
+namespace agora::auctions {
+
+using namespace compute;
+
+namespace {
+
+constexpr double kSmall = 0.1;           // the gain of heads: offers start almost constant
+constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee
+constexpr int64_t kSurplusProfiles = 4096;
+constexpr double kHighestReserve = 0.95;  // a quantile
+constexpr int64_t kMostTariffs = 4096;
+
+std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
+
+Initializer rising(double from, double to) {
+  return [=](std::span<double> values, const Shape&, Rng&) {
+    const double last = std::max<double>(1.0, static_cast<double>(values.size()) - 1.0);
+    for (size_t k = 0; k < values.size(); ++k) {
+      values[k] = from + (to - from) * static_cast<double>(k) / last;
+    }
+  };
+}
+
+// (n, m): of the laws, or of the rows of a table.
+std::vector<double> reserves_of(const Setting& setting) {
+  const int n = setting.bidders(), m = setting.items();
+  std::vector<double> result;
+  if (const auto& table = laws_of(setting).table) {
+    const std::vector<double> reserves = fitted_reserves(table->design, n, m);
+    for (int i = 0; i < n; ++i) result.insert(result.end(), reserves.begin(), reserves.end());
+    return result;
+  }
+  const std::vector<std::vector<Law>> laws = marginal_laws(setting);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < m; ++j) {
+      if (i > 0 && laws[i][j]->text() == laws[0][j]->text()) {
+        result.push_back(result[j]);
+      } else {
+        result.push_back(
+            std::min(VirtualValue(*laws[i][j]).reserve(), laws[i][j]->quantile(kHighestReserve)));
+      }
+    }
+  }
+  return result;
+}
+
+// What a bidder gains on average from prices without markups.
+double mean_surplus(const Setting& setting, const TariffViews& views) {
+  const int64_t n = setting.bidders(), size = n * setting.items();
+  std::vector<double> values(kSurplusProfiles * size), thresholds(size);
+  std::vector<uint8_t> wins(size);
+  std::vector<float> others(size * views.features()), reserve(size);
+  setting.sample(0, kDesignStream, 0, kSurplusProfiles, values.data());
+  double sum = 0.0;
+  for (int64_t k = 0; k < kSurplusProfiles; ++k) {
+    const double* bids = values.data() + k * size;
+    views.look(bids, thresholds.data(), wins.data(), others.data(), reserve.data());
+    for (int64_t e = 0; e < size; ++e) sum += wins[e] ? bids[e] - thresholds[e] : 0.0;
+  }
+  return sum / static_cast<double>(kSurplusProfiles * n);
+}
+
+}  // namespace
+
+TariffNet::TariffNet(Graph& graph, int64_t bidders, int64_t items, int64_t features,
+                     const TariffSize& size, double fee) {
+  const int64_t width = size.width, tariffs = size.tariffs, kinds = size.same_items ? 1 : items;
+  item_weight_ = graph.parameter("item.weight", {features, width}, nn::uniform(-2, 2));
+  item_bias_ = graph.parameter("item.bias", {kinds, width}, nn::uniform(-1, 1));
+  for (int64_t k = 0; k < size.hidden; ++k) {
+    context_weights_.push_back(
+        graph.parameter(layer(k, "weight"), {width, width}, nn::xavier_uniform(nn::kReluGain)));
+    context_biases_.push_back(graph.parameter(layer(k, "bias"), {width}));
+  }
+  fee_weight_ = graph.parameter("fee.weight", {width, tariffs}, nn::xavier_uniform(kSmall));
+  fee_bias_ = graph.parameter("fee.bias", {tariffs}, rising(0.0, fee));
+  offer_weight_ = graph.parameter("offer.weight", {features, width}, nn::uniform(-2, 2));
+  offer_context_ = graph.parameter("offer.context", {width, width}, nn::glorot_uniform());
+  offer_bias_ = graph.parameter("offer.bias", {kinds, width}, nn::uniform(-1, 1));
+  markup_weight_ = graph.parameter("markup.weight", {width, tariffs}, nn::xavier_uniform(kSmall));
+  markup_bias_ = graph.parameter("markup.bias", {tariffs});
+  share_ = graph.parameter("share", {tariffs}, rising(1.0, 0.0));
+  if (!size.same_bidders) {
+    bidder_ = graph.parameter("bidder.bias", {bidders, width}, nn::uniform(-1, 1));
+  }
+}
+
+TariffNet::Inputs TariffNet::declare(Graph& graph, int64_t items, int64_t features) {
+  return {graph.input("others", {kRows, items, features}), graph.input("reserve", {kRows, items}),
+          graph.index_input("bidder", {kRows})};
+}
+
+TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
+  const int64_t items = inputs.others.size(1), tariffs = share_.size(0),
+                width = fee_weight_.size(0);
+  const Tensor seen = relu(matmul(inputs.others, item_weight_) + item_bias_);  // (rows, m, width)
+  Tensor context = sum(seen, {1}) / std::sqrt(static_cast<double>(items));     // (rows, width)
+  if (bidder_.graph != nullptr) context = context + gather(bidder_, inputs.bidder);
+  for (size_t k = 0; k < context_weights_.size(); ++k) {
+    context = relu(matmul(context, context_weights_[k], context_biases_[k]));
+  }
+  const Tensor told = reshape(matmul(context, offer_context_), {kRows, 1, width});
+  const Tensor offer = relu(matmul(inputs.others, offer_weight_) + told + offer_bias_);
+  const Tensor reserve = reshape(inputs.reserve, {kRows, items, 1});
+  return {matmul(context, fee_weight_, fee_bias_),
+          matmul(offer, markup_weight_, markup_bias_) + reserve * reshape(share_, {1, tariffs})};
+}
+
+TariffViews::TariffViews(const Parameters& parameters)
+    : bidders_(parameters.bidders),
+      items_(parameters.items),
+      features_(tensor(parameters, "item.weight", {-1, -1}).shape[0]),
+      unit_(tensor(parameters, "unit", {1}).values[0]),
+      low_(tensor(parameters, "scale.low", {int64_t{bidders_} * items_}).values),
+      range_(tensor(parameters, "scale.range", {int64_t{bidders_} * items_}).values),
+      reserves_(tensor(parameters, "reserve", {bidders_, items_}).values),
+      saturating_(tensor(parameters, "scale.saturating", {1}).values[0] != 0) {
+  const auto positive = [](double value) { return value > 0; };
+  if (features_ < 1 || features_ > 2 || !positive(unit_) ||
+      !std::all_of(range_.begin(), range_.end(), positive)) {
+    throw user_error(
+        "mechanism '{}': expected a positive 'unit', 'scale.range' above 0 and 1 or 2 "
+        "rows of 'item.weight'",
+        parameters.mechanism);
+  }
+}
+
+void TariffViews::look(const double* bids, double* thresholds, uint8_t* wins, float* others,
+                       float* reserve) const {
+  const int n = bidders_, m = items_;
+  for (int j = 0; j < m; ++j) {
+    int winner = 0;  // equal bids: the lowest number
+    double best = bids[j], second = 0.0, sum = best;
+    for (int i = 1; i < n; ++i) {
+      const double bid = bids[i * m + j];
+      second = std::max(second, std::min(bid, best));
+      sum += bid;
+      if (bid > best) best = bid, winner = i;
+    }
+    for (int i = 0; i < n; ++i) {
+      const int cell = i * m + j;
+      const double threshold = i == winner ? second : best;
+      const auto scaled = [&](double x) {
+        const double place = (x - low_[cell]) / range_[cell];
+        return static_cast<float>(saturating_ ? place / (1 + std::max(place, 0.0)) : place);
+      };
+      thresholds[cell] = threshold;
+      wins[cell] = i == winner;
+      others[cell * features_] = scaled(threshold);
+      reserve[cell] = static_cast<float>(std::max(0.0, reserves_[cell] - threshold) / unit_);
+      if (features_ > 1) {
+        others[cell * features_ + 1] = scaled((sum - bids[cell]) / std::max(1, n - 1));
+      }
+    }
+  }
+}
+
+TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs) {
+  return {tariffs, hidden, width, setting.item_symmetric(), setting.bidder_symmetric()};
+}
+
+TariffSize tariff_size(const Parameters& parameters) {
+  const auto shape = [&](const char* name) { return tensor(parameters, name, {-1, -1}).shape; };
+  TariffSize size;
+  size.tariffs = tensor(parameters, "fee.bias", {-1}).shape[0];
+  size.width = shape("item.weight")[1];
+  size.hidden = 0;
+  while (parameters.tensors.contains(layer(size.hidden, "weight"))) ++size.hidden;
+  size.same_items = shape("item.bias")[0] == 1;
+  size.same_bidders = !parameters.tensors.contains("bidder.bias");
+  if (size.tariffs < 1 || size.tariffs > kMostTariffs || size.width < 1) {
+    throw user_error("mechanism '{}': expected 1 to {} tariffs and a width of at least 1",
+                     parameters.mechanism, kMostTariffs);
+  }
+  return size;
+}
+
+Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
+                         uint64_t seed) {
+  const int64_t n = setting.bidders(), m = setting.items();
+  const Architecture scale = architecture_for({}, setting, 1, 1);
+  const bool drawn_together = laws_of(setting).table != nullptr && n > 1;
+  const int64_t features = drawn_together ? 2 : 1;
+  Parameters parameters = network_parameters(kind.name, setting, scale);
+  parameters.tensors["unit"] = {{1}, {unit_of_money(setting)}};
+  parameters.tensors["reserve"] = {{n, m}, reserves_of(setting)};
+  parameters.tensors["item.weight"] = {{features, size.width}, {}};  // tells the number of features
+  const TariffViews views(parameters);
+  Graph graph;
+  const TariffNet net(graph, n, m, features, size,
+                      kShareOfSurplus * mean_surplus(setting, views) / views.unit());
+  Variables variables(graph, Type::kFloat64, 0, Device::kCpu);
+  variables.initialize(seed, kWeightStream);
+  for (const Tensor& weight : graph.parameters()) {
+    parameters.tensors[weight.node().name] = {{weight.shape().begin(), weight.shape().end()},
+                                              variables.get(weight.node().name)};
+  }
+  return parameters;
+}
+
+}  // namespace agora::auctions

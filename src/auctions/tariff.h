@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "auctions/mechanism.h"
+#include "compute/operations.h"
+
+// Two-part tariffs. A bidder is offered, by what the others bid, tariffs of a fee and a price of
+// every item: its threshold, the highest other bid, and a markup that is not negative.
+namespace agora::auctions {
+
+struct TariffSize {
+  int64_t tariffs = 16, hidden = 2, width = 32;
+  bool same_items = true, same_bidders = true;  // those who are not have biases of their own
+};
+
+// The network of the offers. Items that are alike are treated alike, whatever their order.
+class TariffNet {
+ public:
+  // What a bidder sees of the others for an item: the threshold and, if `mean`, their mean bid.
+  struct Inputs {
+    compute::Tensor others;  // (rows, m, features), about in [0, 1]
+    compute::Tensor
+        reserve;  // (rows, m): what the threshold lacks of the item's reserve, at least 0
+    compute::Tensor bidder;  // (rows): its number
+  };
+  // In units of money; what is below 0 stands for 0.
+  struct Offers {
+    compute::Tensor fees;     // (rows, K)
+    compute::Tensor markups;  // (rows, m, K)
+  };
+
+  // At the start the first tariff has no fee and the reserves, the last one `fee` and no reserves.
+  TariffNet(compute::Graph& graph, int64_t bidders, int64_t items, int64_t features,
+            const TariffSize& size, double fee);
+  Offers operator()(const Inputs& inputs) const;
+
+  static Inputs declare(compute::Graph& graph, int64_t items, int64_t features);
+
+ private:
+  compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
+  compute::Tensors context_weights_, context_biases_;
+  compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, share_, bidder_;
+};
+
+// What bidders see of each other, as numbers for the network.
+class TariffViews {
+ public:
+  explicit TariffViews(const Parameters& parameters);
+  int64_t features() const { return features_; }
+  double unit() const { return unit_; }
+
+  // Of one profile (n, m), a row per bidder: `thresholds` (n, m), whether a bidder is the one who
+  // may have an item in `wins` (n, m), and the network's inputs `others` (n, m, features) and
+  // `reserve` (n, m).
+  void look(const double* bids, double* thresholds, uint8_t* wins, float* others,
+            float* reserve) const;
+
+ private:
+  int bidders_, items_;
+  int64_t features_;
+  double unit_;
+  std::vector<double> low_, range_, reserves_;  // (n, m)
+  bool saturating_;
+};
+
+// For a setting: whoever is alike is not told apart.
+TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs);
+// The size that the tensors of saved parameters tell.
+TariffSize tariff_size(const Parameters& parameters);
+// Before training; its first tariff sells every item on its own.
+Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
+                         uint64_t seed);
+
+}  // namespace agora::auctions

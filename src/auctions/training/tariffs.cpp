@@ -1,0 +1,144 @@
+// Tariffs learn by revenue alone: truth is built in, so that there is nobody to misreport. Who
+// takes what is smoothed by a temperature that falls.
+#include "auctions/tariff.h"
+#include "auctions/training/common.h"
+#include "base/thread_pool.h"
+#include "compute/gradients.h"
+
+namespace agora::auctions {
+
+using namespace compute;
+
+namespace {
+
+constexpr int64_t kProfilesPerPart = 64;
+constexpr double kWarmUp = 500;  // iterations in which the rate rises
+// Offers so far below 0 feel a pull: otherwise they could be lost for good, where no slope is.
+constexpr double kMargin = 0.05, kPull = 0.01;
+
+Tensor pull(Tensor offers) { return mean(square(relu(-offers - kMargin))); }
+
+class TariffTrainer : public CommonTrainer {
+ public:
+  TariffTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
+                uint64_t seed)
+      : CommonTrainer(kind, setting, recipe, seed),
+        start_(fresh_tariffs(kind, setting,
+                             tariff_size_for(setting, recipe.hidden, recipe.width, recipe.tariffs),
+                             seed)),
+        views_(start_) {
+    const int64_t n = setting.bidders(), m = setting.items(), features = views_.features();
+    const TariffNet net(graph_, n, m, features, tariff_size(start_), 0.0);
+    weights_ = graph_.parameters();
+    const TariffNet::Offers raw = net(TariffNet::declare(graph_, m, features));
+    const Tensor revenue = smoothed_revenue(raw);
+    const Tensor loss = (-revenue + kPull * (pull(raw.fees) + pull(raw.markups))).named("loss");
+    nn::Updates updates =
+        adam(graph_, recipe.weight_decay)("adam", weights_, gradients(loss, weights_));
+    average_weights(graph_, weights_, recipe.averaging, updates);
+
+    variables_.emplace(graph_);
+    variables_->initialize(seed, kWeightStream);
+    for (const Tensor& weight : weights_) {
+      const std::string& name = weight.node().name;
+      variables_->set(name, std::span<const double>(start_.tensors.at(name).values));
+    }
+    const int64_t rows = recipe.batch * n;
+    descend_.emplace(graph_, *variables_,
+                     Computation{{{"loss", loss}, {"revenue", revenue}}, updates},
+                     CompileOptions{.rows = rows});
+    const auto cells = static_cast<size_t>(rows * m);
+    others_.resize(cells * static_cast<size_t>(features));
+    for (std::vector<float>* each : {&reserve_, &thresholds_, &gaps_}) each->resize(cells);
+    std::vector<int32_t> bidder;
+    for (int64_t row = 0; row < rows; ++row) bidder.push_back(static_cast<int32_t>(row % n));
+    descend_->set("bidder", std::span<const int32_t>(bidder));
+  }
+
+  void advance(int64_t iterations) override {
+    for (int64_t k = 0; k < iterations; ++k) iterate();
+  }
+
+  std::unique_ptr<Mechanism> mechanism() const override {
+    Parameters parameters = start_;
+    write_weights(parameters);
+    return make_mechanism(kind_, std::move(parameters));
+  }
+
+  double iteration_flops() const override { return descend_->matmul_flops(); }
+
+ private:
+  // What bidders pay, per profile and in units of money. A step is smoothed relative to what it
+  // would be without markup or fee, so that those of 0 sell exactly as they do at temperature 0.
+  Tensor smoothed_revenue(const TariffNet::Offers& raw) {
+    const int64_t n = setting_.bidders(), m = setting_.items();
+    const Tensor temperature = graph_.input("temperature", {});
+    const Tensor threshold = reshape(graph_.input("thresholds", {kRows, m}), {kRows, m, 1});
+    const Tensor gap = reshape(graph_.input("gaps", {kRows, m}), {kRows, m, 1});  // bid - threshold
+    const auto positive = [&](Tensor x) { return temperature * softplus(x / temperature); };
+    const Tensor fees = positive(raw.fees), markups = positive(raw.markups);
+    const Tensor wins = greater(gap, graph_.constant(0.0));
+    const Tensor left = gap - markups;  // (rows, m, K)
+    const Tensor taken = sigmoid(left / temperature) * (wins / sigmoid(relu(gap) / temperature));
+    const Tensor gain = sum(relu(left), {1}), utility = gain - fees;  // (rows, K)
+    const Tensor bought = sigmoid(utility / temperature) / sigmoid(gain / temperature);
+    const Tensor chosen = softmax(utility / temperature, 1) * bought * max(wins, {1});
+    const Tensor paid = fees + sum(taken * (threshold + markups), {1});
+    return (static_cast<double>(n) * mean(sum(chosen * paid, {1}))).named("revenue");
+  }
+
+  void iterate() {
+    fetch_views();
+    descend_->set("others", std::span<const float>(others_));
+    descend_->set("reserve", std::span<const float>(reserve_));
+    descend_->set("thresholds", std::span<const float>(thresholds_));
+    descend_->set("gaps", std::span<const float>(gaps_));
+    descend_->set("temperature", temperature());
+    descend_->set("rate", rate() * std::min(1.0, (static_cast<double>(iteration_) + 10) / kWarmUp));
+    descend_->run();
+    const float none = 0;
+    note(descend_->scalar("revenue") * views_.unit(), {&none, 1}, descend_->scalar("loss"));
+    ++iteration_;
+  }
+
+  void fetch_views() {
+    const std::span<const float> values = draw_values();
+    const int64_t batch = recipe_.batch, size = profile_size();
+    default_pool().run((batch + kProfilesPerPart - 1) / kProfilesPerPart, [&](int64_t part) {
+      std::vector<double> bids(static_cast<size_t>(size)), thresholds(bids.size());
+      std::vector<uint8_t> wins(bids.size());
+      const int64_t end = std::min(batch, (part + 1) * kProfilesPerPart);
+      for (int64_t k = part * kProfilesPerPart; k < end; ++k) {
+        const int64_t at = k * size;
+        std::copy_n(values.begin() + at, size, bids.begin());
+        views_.look(bids.data(), thresholds.data(), wins.data(),
+                    others_.data() + at * views_.features(), reserve_.data() + at);
+        for (int64_t e = 0; e < size; ++e) {
+          thresholds_[at + e] = static_cast<float>(thresholds[e] / views_.unit());
+          gaps_[at + e] = static_cast<float>((bids[e] - thresholds[e]) / views_.unit());
+        }
+      }
+    });
+  }
+
+  Parameters start_;
+  TariffViews views_;
+  std::optional<Program> descend_;
+  std::vector<float> others_, reserve_, thresholds_, gaps_;  // (batch n, m), others more
+};
+
+}  // namespace
+
+std::vector<RecipeParameter> tariff_parameters() {
+  return both(learning_parameters(),
+              both({recipe_parameter("tariffs", &Recipe::tariffs, 1,
+                                     "tariffs offered to each bidder", 4096)},
+                   temperature_parameters()));
+}
+
+std::unique_ptr<ResumableTrainer> tariff_trainer(const MechanismKind& kind, const Setting& setting,
+                                                 const Recipe& recipe, uint64_t seed) {
+  return std::make_unique<TariffTrainer>(kind, setting, recipe, seed);
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,223 @@
+// Two-part tariffs: truthful whatever the network says, Myerson's auctions among them.
+#include "auctions/tariff.h"
+
+#include <agora/auction_audit.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "auctions/exact/reserve.h"
+#include "auctions/network.h"
+#include "auctions/setting.h"
+#include "auctions/training/trainer.h"
+#include "base/rng.h"
+#include "support/scratch.h"
+
+namespace agora::auctions {
+namespace {
+
+const MechanismKind& kind() { return mechanism_kind("tariff"); }
+
+Parameters fresh(const Setting& market, int tariffs, uint64_t seed = 1) {
+  return fresh_tariffs(kind(), market, tariff_size_for(market, 2, 8, tariffs), seed);
+}
+
+// Offers that jump with every bid of the others.
+std::unique_ptr<Mechanism> wild(const Setting& market, uint64_t seed) {
+  Parameters parameters = fresh(market, 5, seed);
+  Rng rng(seed);
+  for (auto& [name, tensor] : parameters.tensors) {
+    if (name == "unit" || name == "reserve" || name.starts_with("scale.")) continue;
+    for (double& value : tensor.values) value += 0.3 * rng.normal();
+  }
+  return make_mechanism(kind(), parameters);
+}
+
+// The same offers whatever the others bid: fees (K) and one markup per tariff, or the reserves.
+std::unique_ptr<Mechanism> constant(const Setting& market, const std::vector<double>& fees,
+                                    const std::vector<double>& markups,
+                                    const std::vector<double>& shares) {
+  Parameters parameters = fresh(market, static_cast<int>(fees.size()));
+  for (const char* head : {"fee.weight", "markup.weight"}) {
+    auto& values = parameters.tensors[head].values;
+    std::fill(values.begin(), values.end(), 0.0);
+  }
+  parameters.tensors["fee.bias"].values = fees;
+  parameters.tensors["markup.bias"].values = markups;
+  parameters.tensors["share"].values = shares;
+  return make_mechanism(kind(), parameters);
+}
+
+double utility(const Outcome& outcome, const double* values, int64_t row, int items) {
+  double sum = -outcome.payments[row];
+  for (int j = 0; j < items; ++j) sum += values[j] * outcome.allocation[row * items + j];
+  return sum;
+}
+
+// Every bid of a grid against every truth on it: ties everywhere, and none of them pays.
+TEST(Tariff, NoLieOfAGridPaysWhateverTheNetwork) {
+  constexpr int kSteps = 5;
+  for (const char* text :
+       {"3x2 uniform(0,1)", "2x2 uniform(0,1) uniform(0,2) / exponential(0.5)"}) {
+    const Setting market = setting(text);
+    const int n = market.bidders();
+    std::vector<std::vector<double>> grid;
+    for (int a = 0; a < kSteps; ++a) {
+      for (int b = 0; b < kSteps; ++b) grid.push_back({0.25 * a, 0.25 * b});
+    }
+    double largest = 0.0, sold = 0.0;
+    Rng rng(3);
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      const auto mechanism = wild(market, seed);
+      for (int k = 0; k < 12; ++k) {
+        std::vector<double> others;
+        for (int i = 0; i < n; ++i) {
+          const auto& row = grid[rng.below(kSteps * kSteps)];
+          others.insert(others.end(), row.begin(), row.end());
+        }
+        for (int i = 0; i < n; ++i) {
+          std::vector<double> bids;
+          for (const auto& row : grid) {
+            bids.insert(bids.end(), others.begin(), others.end());
+            std::copy(row.begin(), row.end(), bids.end() - 2 * (n - i));
+          }
+          const Outcome outcome = run(*mechanism, bids);
+          for (size_t truth = 0; truth < grid.size(); ++truth) {
+            const auto gain = [&](size_t lie) {
+              return utility(outcome, grid[truth].data(), static_cast<int64_t>(lie) * n + i, 2);
+            };
+            EXPECT_GE(gain(truth), -1e-12);
+            for (size_t lie = 0; lie < grid.size(); ++lie) {
+              largest = std::max(largest, gain(lie) - gain(truth));
+            }
+          }
+          for (size_t p = 0; p < grid.size(); ++p) {
+            for (int j = 0; j < 2; ++j) {
+              double given = 0.0;
+              for (int l = 0; l < n; ++l) given += outcome.allocation[(p * n + l) * 2 + j];
+              EXPECT_LE(given, 1.0);
+              sold += given;
+            }
+          }
+        }
+      }
+    }
+    EXPECT_LE(largest, 1e-12) << text;
+    EXPECT_GT(sold, 100) << text;
+  }
+}
+
+// Every tariff with every set of items, by brute force.
+TEST(Tariff, GivesEveryBidderItsBestOffer) {
+  const Setting market = setting("3x3 uniform(0,1)");
+  const std::vector<double> fees{0.0, 0.2, 0.5}, markups{0.4, 0.15, 0.0};
+  const auto mechanism = constant(market, fees, markups, {0, 0, 0});
+  std::vector<double> bids(50 * 9);
+  market.sample(7, kEvaluationStream, 0, 50, bids.data());
+  const Outcome outcome = run(*mechanism, bids);
+  for (int row = 0; row < 150; ++row) {
+    const double* profile = bids.data() + row / 3 * 9;
+    double best = 0.0, paid = 0.0;
+    for (size_t k = 0; k < fees.size(); ++k) {
+      for (int set = 0; set < 8; ++set) {
+        double price = fees[k], value = 0.0;
+        for (int j = 0; j < 3; ++j) {
+          if ((set >> j & 1) == 0) continue;
+          double other = 0.0;
+          for (int i = 0; i < 3; ++i) {
+            if (i != row % 3) other = std::max(other, profile[i * 3 + j]);
+          }
+          price += other + markups[k];
+          value += bids[row * 3 + j];
+        }
+        if (value - price > best) best = value - price, paid = price;
+      }
+    }
+    EXPECT_NEAR(utility(outcome, bids.data() + row * 3, row, 3), best, 1e-6);
+    EXPECT_NEAR(outcome.payments[row], paid, 1e-6);
+  }
+}
+
+TEST(Tariff, StartsFromItemwiseMyerson) {
+  const Setting market = setting("6x3 uniform(0,1)");
+  const auto member = constant(market, {0.0}, {0.0}, {1.0});
+  const auto myerson = exact("itemwise-myerson", market);
+  std::vector<double> bids(200 * 18);
+  market.sample(3, kEvaluationStream, 0, 200, bids.data());
+  const Outcome found = run(*member, bids), expected = run(*myerson, bids);
+  EXPECT_EQ(found.allocation, expected.allocation);
+  for (size_t k = 0; k < found.payments.size(); ++k) {
+    EXPECT_NEAR(found.payments[k], expected.payments[k], 1e-6);
+  }
+  // The highest of six: the integral of (2x - 1) 6 x^5 from 1/2 to 1, three times.
+  const Evaluation earned = evaluate(*member, market, {.profiles = 40'000, .seed = 1});
+  const double closed = 3 * (12.0 / 7 - 1 - (12.0 / 7 / 128 - 1.0 / 64));
+  EXPECT_NEAR(earned.revenue, closed, 4 * earned.revenue_error);
+}
+
+// What the training believes it earns, almost without smoothing, is what the mechanism earns.
+TEST(Tariff, LearnsTheRevenueThatItWillEarn) {
+  for (const char* text :
+       {"3x2 uniform(0,2)", "2x2 uniform(0,1) uniform(0,2) / exponential(0.5)"}) {
+    const Setting market = setting(text);
+    Recipe how = recipe("tariff", market);
+    how.batch = 500;
+    how.rate = how.final_rate = 0;
+    how.temperature = how.final_temperature = 1e-6;
+    const auto training = trainer("tariff", market, how, 4);
+    const auto mechanism = training->mechanism();
+    training->advance(1);
+    std::vector<double> values(500 * market.bidders() * 2);
+    market.sample(4, kTrainingStream, 0, 500, values.data());
+    double revenue = 0.0;
+    for (const double payment : run(*mechanism, values).payments) revenue += payment / 500;
+    EXPECT_GT(revenue, 0.1);
+    EXPECT_NEAR(training->numbers().revenue, revenue, 1e-3 * revenue) << text;
+  }
+}
+
+// Item by item two bidders pay 5/12 each of three times; a fee for several items earns more.
+TEST(Tariff, SoonEarnsMoreThanItemwiseMyerson) {
+  const Setting market = setting("2x3 uniform(0,1)");
+  Recipe how = recipe("tariff", market);
+  how.iterations = 400;
+  how.batch = 256;
+  how.width = 16;
+  how.averaging = 0.98;
+  const auto training = trainer("tariff", market, how, 1);
+  training->advance(how.iterations);
+  const Evaluation earned =
+      evaluate(*training->mechanism(), market, {.profiles = 50'000, .seed = 2});
+  EXPECT_GT(earned.revenue, 1.25 + 0.03);
+  EXPECT_LT(earned.revenue, 1.35);
+  EXPECT_EQ(earned.ir_violation, 0.0);
+}
+
+TEST(Tariff, IsNoRecipeOfTheThesis) {
+  expect_user_error([] { recipe("tariff", setting("2x2"), "thesis"); }, {"not of the thesis"});
+}
+
+TEST(Reserve, IsTheBestOfAll) {
+  Rng rng(9);
+  for (int trial = 0; trial < 50; ++trial) {
+    std::vector<std::pair<double, double>> sales;
+    for (int k = 0; k < 12; ++k) {
+      const double a = rng.below(8), b = rng.below(8);
+      sales.emplace_back(std::max(a, b), std::min(a, b));
+    }
+    const auto earned = [&](double reserve) {
+      double sum = 0.0;
+      for (const auto& [first, second] : sales) {
+        if (first >= reserve) sum += std::max(second, reserve);
+      }
+      return sum;
+    };
+    double most = 0.0;
+    for (int r = 0; r <= 8; ++r) most = std::max(most, earned(r));
+    EXPECT_EQ(earned(best_reserve(sales)), most);
+  }
+}
+
+}  // namespace
+}  // namespace agora::auctions
