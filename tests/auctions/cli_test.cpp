@@ -38,6 +38,31 @@ TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
   }
 }
 
+TEST(AuctionVerbs, DesignPrintsItsJsonFormAndKeepsTheBest) {
+  const Scratch scratch;
+  const Result result = shell(
+      "agora auction design --setting 1x1 --minutes 0.02 --profiles 20000 --out best.json --json",
+      scratch.path());
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json json = parse_json(result.out, "stdout");
+  for (const char* key : {"setting", "best", "kinds", "upper_bound"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  const Json& best = json["kinds"][0];
+  for (const char* key : {"mechanism", "revenue", "truthful", "welfare", "sale_rate", "seconds"}) {
+    EXPECT_TRUE(best.contains(key)) << key;
+  }
+  EXPECT_EQ(json["best"], best["mechanism"]);
+  EXPECT_NEAR(best["revenue"]["mean"].get<double>(), 0.25, 0.01);
+  EXPECT_NEAR(json["upper_bound"].get<double>(), 0.25, 0.01);  // one item: Myerson's
+  EXPECT_EQ(parse_json_file((scratch / "best.json").string())["mechanism"], json["best"]);
+  for (const char* wrong : {"--minutes 0", "--regret-at-most -1", "--out best.txt"}) {
+    const Result refused =
+        shell(std::string("agora auction design --setting 1x1 ") + wrong, scratch.path());
+    EXPECT_EQ(refused.status, 2) << wrong;
+  }
+}
+
 // Searching a mechanism for lies that cannot be there takes minutes in a large setting.
 TEST(AuctionVerbs, SearchTruthfulMechanismsOnlyWhenAsked) {
   const Scratch scratch;
