@@ -1,5 +1,7 @@
 #include "auctions/exact/reserve.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
