@@ -34,7 +34,7 @@ TEST(MenuNet, ComesCloseToTheOptimumOfTwoItems) {
 
 // U[4,16] and U[4,7]: the optimum, 88/9, sells lotteries. Every price of an item and of both, in
 // steps of a quarter on a grid of values, earns less.
-TEST(MenuNet, FindsLotteriesThatEarnMoreThanPrices) {
+TEST(MenuNetSlow, FindsLotteriesThatEarnMoreThanPrices) {
   double prices = 0.0;
   for (double one = 8; one <= 16; one += 0.25) {
     for (double two = 4; two <= 7; two += 0.25) {
@@ -59,7 +59,10 @@ TEST(MenuNet, FindsLotteriesThatEarnMoreThanPrices) {
   }
   EXPECT_NEAR(prices, 9.7, 0.05);
   const Setting market = setting("1x2 uniform(4,16) uniform(4,7)");
-  const auto menu = learned(market, 2000);
+  const Recipe how = recipe("menu-net", market);  // shorter trainings may end with one price
+  const auto training = trainer("menu-net", market, how, 1);
+  training->advance(how.iterations);
+  const auto menu = training->mechanism();
   const Evaluation earned = evaluate(*menu, market, {.profiles = 400'000, .seed = 2});
   EXPECT_GT(earned.revenue, prices + 0.02);
   EXPECT_LT(earned.revenue, 88.0 / 9 + 4 * earned.revenue_error);

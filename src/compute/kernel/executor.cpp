@@ -155,7 +155,7 @@ class KernelExecutor final : public Executor {
       std::transform(it.values.begin(), it.values.end(), shared.begin() + it.offset,
                      [](double value) { return static_cast<Real>(value); });
     }
-    shared_->write(shared.data(), std::ssize(shared) * kWidth);
+    if (!shared.empty()) shared_->write(shared.data(), std::ssize(shared) * kWidth);
     for (const PlannedInput& it : plan_.inputs) {
       const bool rows = is_row_local(it.shape), bytes = it.storage == Storage::kByte;
       const int64_t count = rows ? feature_count(it.shape) * capacity_ : 0;
