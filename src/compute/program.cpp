@@ -204,6 +204,7 @@ void Program::bind(std::string_view name, DeviceArray& array) { state_->bind(nam
 void Program::run(Check check) { repeat(1, check); }
 
 void Program::repeat(int64_t times, Check check) {
+  CHECK(times >= 1, "{} runs", times);
   State& state = *state_;
   for (const State::Declared& it : state.inputs) {
     if (it.index >= 0 && !it.given) throw user_error("input '{}' has not been set", it.name);

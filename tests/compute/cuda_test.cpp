@@ -70,6 +70,8 @@ TEST(CudaCompiler, KeepsCode) {
   std::ofstream(files[0], std::ios::binary) << "kept";
   EXPECT_EQ(cuda::compile(text, "sm_90"), "kept");
   EXPECT_NE(cuda::compile(text, "sm_80"), "kept");
+  setenv("XDG_CACHE_HOME", "/proc/none", 1);  // where nobody can write
+  EXPECT_EQ(cuda::compile(text, "sm_90"), code);
   unsetenv("XDG_CACHE_HOME");
 }
 

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/features.h"
+#include "base/files.h"
 
 namespace agora::compute::cuda {
 namespace {
@@ -94,11 +94,10 @@ std::string kept_code(const std::filesystem::path& file) {
 void keep_code(const std::filesystem::path& file, const std::string& code) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
-  const std::filesystem::path partly = fmt::format("{}.{}", file.string(), getpid());
-  if (std::ofstream(partly, std::ios::binary) << code) {
-    std::filesystem::rename(partly, file, ignored);
+  try {
+    write_atomically(file, code);
+  } catch (const UserError&) {
   }
-  std::filesystem::remove(partly, ignored);
 }
 
 }  // namespace

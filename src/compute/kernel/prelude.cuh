@@ -192,23 +192,18 @@ DEVICE void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-struct Left {  // 16 x 8
-  unsigned high[4], low[4];
+template <int kCount>
+struct Fragment {  // of a matrix, in this lane
+  unsigned high[kCount], low[kCount];
   DEVICE void set(int k, float value) {
     const Split it = split(value);
     high[k] = it.high;
     low[k] = it.low;
   }
 };
-struct Right {  // 8 x 8
-  unsigned high[2], low[2];
-  DEVICE void set(int k, float value) {
-    const Split it = split(value);
-    high[k] = it.high;
-    low[k] = it.low;
-  }
-};
-struct Accumulator {  // 16 x 8; three chains of sums, so that none waits for another
+using Left = Fragment<4>;   // 16 x 8
+using Right = Fragment<2>;  // 8 x 8
+struct Accumulator {        // 16 x 8; three chains of sums, so that none waits for another
   float high[4] = {0, 0, 0, 0}, left[4] = {0, 0, 0, 0}, right[4] = {0, 0, 0, 0};
   DEVICE void add(const Left& a, const Right& b) {
     multiply_add(high, a.high, b.high);

@@ -39,32 +39,32 @@ void Writer::phase_rows(size_t phase) {
   line("for (int tile = block_index(); tile < tiles; tile += block_count()) {");
   line("const int64 first_row = int64(tile) * kLanes;");
   line("const int rows = int(a.rows - first_row < kLanes ? a.rows - first_row : kLanes);");
-  line(fmt::format(
-      "const Work work{{fast, slow, a.kept + int64(tile) * {}, own_sums, first_row, rows, "
-      "tile == block_index(), odd}};",
-      plan_.kept_features * options_.lanes));
-  row_list(steps, true);
+  line(
+      fmt::format("const Work work{{slow, a.kept + int64(tile) * {}, own_sums, first_row, rows, "
+                  "tile == block_index(), odd}};",
+                  plan_.kept_features * options_.lanes));
+  row_list(steps);
   line("}");
 }
 
-void Writer::row_list(const std::vector<Step>& steps, bool repeated) {
-  const auto waves = waves_of(plan_, steps);
+// Ends with a barrier: what follows is the next tile or round.
+void Writer::row_list(const std::vector<Step>& steps) {
   std::string before = std::exchange(source_.text, "");
   const auto end_part = [&] {  // so much of it becomes a function: compilers dislike long ones
     before += as_function(source_.text);
     source_.text.clear();
   };
-  for (size_t k = 0; k < waves.size(); ++k) {
+  for (const std::vector<const Step*>& wave : waves_of(plan_, steps)) {
     busy_ = 0;
     if (source_.text.size() > kPartSize) end_part();
     std::vector<const Step*> loops;
-    for (const Step* step : waves[k]) {
+    for (const Step* step : wave) {
       step->kind == StepKind::kLoop ? loops.push_back(step) : row_step(*step);
     }
     if (!loops.empty()) end_part();
     for (const Step* step : loops) loop(*step);
     if (!loops.empty()) before += std::exchange(source_.text, "");
-    if (repeated || k + 1 < waves.size()) line("block_barrier();");
+    line("block_barrier();");
   }
   end_part();
   source_.text = std::move(before);
@@ -133,7 +133,7 @@ void Writer::loop(const Step& step) {
   line(fmt::format("for (int r = thread_index(); r < kLanes; r += kThreads) {} = Real(round);",
                    memory_.element(step.outputs[0], "0")));
   line("block_barrier();");
-  row_list(step.body, true);
+  row_list(step.body);
   line("}");
 }
 

@@ -65,7 +65,7 @@ Source Writer::run() {
   line(fmt::format("constexpr int64 kSums = {};", source_.sums));
   line("// A tile and where a block keeps what belongs to it.");
   line(
-      "struct Work { Real *fast, *slow, *kept, *own_sums; int64 first_row; int rows; bool fresh, "
+      "struct Work { Real *slow, *kept, *own_sums; int64 first_row; int rows; bool fresh, "
       "odd; };");
   line("#ifdef __CUDACC__");
   line(

@@ -29,22 +29,7 @@ struct Source {
   bool has_indices = false;      // some index may be out of range
 };
 
+// The kernel `program` takes what its `struct Arguments` says, eight bytes each.
 Source make_source(const Plan& plan, const SourceOptions& options);
-
-// The arguments of the kernel, in this order, eight bytes each; then inputs, outputs, current and
-// next values of variables, as many as the plan has.
-enum class Argument {
-  kShared,
-  kKept,
-  kScratch,
-  kSums,
-  kWorkspace,
-  kBarrier,
-  kFaults,
-  kRows,
-  kArrivals,
-  kTimes
-};
-constexpr int kArguments = 10;
 
 }  // namespace agora::compute::kernel

@@ -16,7 +16,7 @@ class Writer {
  private:
   // Row steps: code that a block runs on its tile.
   void phase_rows(size_t phase);
-  void row_list(const std::vector<Step>& steps, bool repeated);
+  void row_list(const std::vector<Step>& steps);
   void row_step(const Step& step);
   void load(const Step& step);
   void store(const Step& step);
