@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,5 +60,10 @@ class Executor {
 
   virtual int64_t memory_bytes() const = 0;
 };
+
+// The first input or variable of the graph that is not finite, or -1; told of each, by its place in
+// the plan, whether it is. Bytes always are.
+int32_t non_finite_source(const Plan& plan, const std::function<bool(size_t)>& input_is_finite,
+                          const std::function<bool(size_t)>& variable_is_finite);
 
 }  // namespace agora::compute

@@ -88,7 +88,7 @@ class CpuExecutor final : public Executor {
   void run(int64_t rows) override { execute(rows, nullptr); }
 
   std::optional<int32_t> first_non_finite(int64_t rows) override {
-    int32_t node = non_finite_source(rows);
+    int32_t node = source_of_non_finite(rows);
     if (node < 0) execute(rows, &node);
     if (node < 0) return std::nullopt;
     return node;
@@ -260,26 +260,20 @@ class CpuExecutor final : public Executor {
   }
 
   // An input or variable that is not finite itself, or -1.
-  int32_t non_finite_source(int64_t rows) const {
+  int32_t source_of_non_finite(int64_t rows) const {
     const auto finite = [&](const Real* values, const Shape& shape) {
       const int64_t count = feature_count(shape) * (is_row_local(shape) ? rows : 1);
       return std::all_of(values, values + count, [](Real value) { return std::isfinite(value); });
     };
-    for (int32_t id = 0; id < plan_.graph->size(); ++id) {
-      const Node& node = plan_.graph->node(id);
-      for (size_t k = 0; k < plan_.inputs.size() && node.op == Op::kInput; ++k) {
-        const PlannedInput& it = plan_.inputs[k];
-        if (it.name != node.name || host_inputs_[k].bytes != nullptr) continue;
-        const Real* const values =
-            is_row_local(it.shape) ? host_inputs_[k].values : shared_.as<Real>() + it.offset;
-        if (!finite(values, it.shape)) return id;
-      }
-      for (size_t k = 0; k < plan_.variables.size() && node.op == Op::kVariable; ++k) {
-        const PlannedVariable& it = plan_.variables[k];
-        if (it.name == node.name && !finite(current_[k], it.shape)) return id;
-      }
-    }
-    return -1;
+    return non_finite_source(
+        plan_,
+        [&](size_t k) {
+          const PlannedInput& it = plan_.inputs[k];
+          return finite(
+              is_row_local(it.shape) ? host_inputs_[k].values : shared_.as<Real>() + it.offset,
+              it.shape);
+        },
+        [&](size_t k) { return finite(current_[k], plan_.variables[k].shape); });
   }
 
   void execute(int64_t rows, int32_t* non_finite) {

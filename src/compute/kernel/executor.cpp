@@ -73,7 +73,7 @@ class KernelExecutor final : public Executor {
   }
 
   std::optional<int32_t> first_non_finite(int64_t rows) override {
-    if (const int32_t source = non_finite_source(rows); source >= 0) return source;
+    if (const int32_t source = source_of_non_finite(rows); source >= 0) return source;
     SourceOptions checking = options_;
     checking.check = true;
     const Source source = make_source(plan_, checking);
@@ -264,42 +264,33 @@ class KernelExecutor final : public Executor {
   }
 
   // An input or variable that is not finite itself, or -1.
-  int32_t non_finite_source(int64_t rows) const {
-    const auto finite = [](const std::vector<Real>& values) {
-      return std::all_of(values.begin(), values.end(),
-                         [](Real value) { return std::isfinite(value); });
+  int32_t source_of_non_finite(int64_t rows) const {
+    const auto finite = [&](const DeviceMemory& memory, const Shape& shape, int64_t at) {
+      const int64_t count = feature_count(shape) * (is_row_local(shape) ? rows : 1);
+      std::vector<Real> values(static_cast<size_t>(count));
+      memory.read(values.data(), count * kWidth, at * kWidth);
+      return all_finite(values, count);
     };
-    for (int32_t id = 0; id < plan_.graph->size(); ++id) {
-      const Node& node = plan_.graph->node(id);
-      for (size_t k = 0; k < plan_.inputs.size() && node.op == Op::kInput; ++k) {
-        const PlannedInput& it = plan_.inputs[k];
-        if (it.name != node.name || it.storage == Storage::kByte) continue;
-        const bool is_rows = is_row_local(it.shape);
-        const int64_t count = feature_count(it.shape) * (is_rows ? rows : 1);
-        std::vector<Real> values(static_cast<size_t>(count));
-        if (is_rows && bound_inputs_[k] != nullptr) {
-          values.resize(static_cast<size_t>(bound_inputs_[k]->count()));
-          bound_inputs_[k]->read(std::span<Real>(values));
-          values.resize(static_cast<size_t>(count));
-        } else if (is_rows) {
-          inputs_[k]->read(values.data(), count * kWidth);
-        } else {
-          shared_->read(values.data(), count * kWidth, it.offset * kWidth);
-        }
-        if (!finite(values)) return id;
-      }
-      for (size_t k = 0; k < plan_.variables.size() && node.op == Op::kVariable; ++k) {
-        if (plan_.variables[k].name != node.name) continue;
-        const Variables::Entry& entry = variables_.entry(entry_[k]);
-        std::vector<Real> values(static_cast<size_t>(entry.count));
-        entry.current.read(std::span<Real>(values));
-        if (is_row_local(plan_.variables[k].shape)) {
-          values.resize(static_cast<size_t>(rows * feature_count(plan_.variables[k].shape)));
-        }
-        if (!finite(values)) return id;
-      }
-    }
-    return -1;
+    const auto array_is_finite = [&](const DeviceArray& array, const Shape& shape) {
+      std::vector<Real> values(static_cast<size_t>(array.count()));
+      array.read(std::span<Real>(values));
+      return all_finite(values, feature_count(shape) * (is_row_local(shape) ? rows : 1));
+    };
+    return non_finite_source(
+        plan_,
+        [&](size_t k) {
+          const PlannedInput& it = plan_.inputs[k];
+          if (!is_row_local(it.shape)) return finite(*shared_, it.shape, it.offset);
+          if (bound_inputs_[k] != nullptr) return array_is_finite(*bound_inputs_[k], it.shape);
+          return finite(*inputs_[k], it.shape, 0);
+        },
+        [&](size_t k) {
+          return array_is_finite(variables_.entry(entry_[k]).current, plan_.variables[k].shape);
+        });
+  }
+  static bool all_finite(const std::vector<Real>& values, int64_t count) {
+    return std::all_of(values.begin(), values.begin() + count,
+                       [](Real value) { return std::isfinite(value); });
   }
 
   Machine& machine_;
