@@ -1,7 +1,7 @@
 // Tariffs that are exactly truthful beside the thesis's networks, which are nearly so.
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_beyond_truthful {
 namespace {
 
 struct Line {
@@ -121,4 +121,4 @@ Experiment entry_beyond_truthful() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_beyond_truthful

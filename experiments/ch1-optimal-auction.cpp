@@ -12,7 +12,7 @@
 #include "base/signals.h"
 #include "reproduce/experiment.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch1_optimal_auction {
 namespace {
 
 using namespace agora::auctions;
@@ -187,4 +187,4 @@ Experiment entry_ch1_optimal_auction() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch1_optimal_auction

@@ -5,7 +5,7 @@
 
 #include "experiments/numbers.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch2_contraction {
 namespace {
 
 using namespace planning;
@@ -125,4 +125,4 @@ Experiment entry_ch2_contraction() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch2_contraction

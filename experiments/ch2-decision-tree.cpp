@@ -7,7 +7,7 @@
 
 #include "experiments/numbers.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch2_decision_tree {
 namespace {
 
 using namespace planning;
@@ -123,4 +123,4 @@ Experiment entry_ch2_decision_tree() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch2_decision_tree

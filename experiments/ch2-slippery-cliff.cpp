@@ -8,7 +8,7 @@
 #include "experiments/numbers.h"
 #include "report/grid_policy.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch2_slippery_cliff {
 namespace {
 
 using namespace planning;
@@ -178,4 +178,4 @@ Experiment entry_ch2_slippery_cliff() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch2_slippery_cliff

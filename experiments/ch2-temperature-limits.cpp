@@ -7,7 +7,7 @@
 
 #include "experiments/numbers.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch2_temperature_limits {
 namespace {
 
 using namespace planning;
@@ -188,4 +188,4 @@ Experiment entry_ch2_temperature_limits() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch2_temperature_limits

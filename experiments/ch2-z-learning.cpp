@@ -8,7 +8,7 @@
 #include "planning/learning/learning_run.h"
 #include "reproduce/experiment.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch2_z_learning {
 namespace {
 
 using namespace planning;
@@ -146,4 +146,4 @@ Experiment entry_ch2_z_learning() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch2_z_learning

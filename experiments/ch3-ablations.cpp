@@ -1,7 +1,7 @@
 // What LEEP's parts are good for: without the penalty, with the average as its link, and Distral.
 #include "agent_games.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_ablations {
 namespace {
 
 const std::vector<GameLearner> kLearners{
@@ -60,4 +60,4 @@ Experiment entry_ch3_ablations() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_ablations

@@ -1,7 +1,7 @@
 // A recurrent encoder that tells the training level apart is no help on unseen ones.
 #include "agent_games.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_context {
 namespace {
 
 struct Published {
@@ -77,4 +77,4 @@ Experiment entry_ch3_context() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_context

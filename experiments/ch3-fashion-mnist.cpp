@@ -7,7 +7,7 @@
 #include "agents/images.h"
 #include "reproduce/stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_fashion_mnist {
 namespace {
 
 using namespace agents;
@@ -194,4 +194,4 @@ Experiment entry_ch3_fashion_mnist() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_fashion_mnist

@@ -1,7 +1,7 @@
 // Few training levels: PPO learns them by heart and gets worse on all others, LEEP does not.
 #include "agent_games.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_fifty_levels {
 namespace {
 
 const std::vector<GameLearner> kLearners{{"ppo", "PPO", "maze", "ppo", {}, true},
@@ -75,4 +75,4 @@ Experiment entry_ch3_fifty_levels() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_fifty_levels

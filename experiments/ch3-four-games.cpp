@@ -3,7 +3,7 @@
 
 #include "agent_games.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_four_games {
 namespace {
 
 struct Published {
@@ -87,4 +87,4 @@ Experiment entry_ch3_four_games() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_four_games

@@ -3,7 +3,7 @@
 
 #include "agent_games.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_members {
 namespace {
 
 struct Published {
@@ -76,4 +76,4 @@ Experiment entry_ch3_members() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_members

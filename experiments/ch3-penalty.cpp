@@ -3,7 +3,7 @@
 
 #include "agent_games.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_penalty {
 namespace {
 
 const double kPenalties[] = {0, 0.01, 0.1, 1, 10, 100};
@@ -98,4 +98,4 @@ Experiment entry_ch3_penalty() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_penalty

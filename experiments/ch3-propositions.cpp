@@ -9,7 +9,7 @@
 #include "base/signals.h"
 #include "experiments/numbers.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_propositions {
 namespace {
 
 using namespace agents::epistemic;
@@ -302,4 +302,4 @@ Experiment entry_ch3_propositions() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_propositions

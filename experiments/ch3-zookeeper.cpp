@@ -10,7 +10,7 @@
 #include "agents/evaluation/evaluate.h"
 #include "reproduce/agent_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch3_zookeeper {
 namespace {
 
 using namespace agents;
@@ -183,4 +183,4 @@ Experiment entry_ch3_zookeeper() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch3_zookeeper

@@ -2,7 +2,7 @@
 #include "auctions/audit/audit.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch4_generalisation {
 namespace {
 
 using namespace auctions;
@@ -157,4 +157,4 @@ Experiment entry_ch4_generalisation() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch4_generalisation

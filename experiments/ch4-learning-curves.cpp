@@ -2,7 +2,7 @@
 #include "auctions/audit/audit.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch4_learning_curves {
 namespace {
 
 using namespace auctions;
@@ -82,4 +82,4 @@ Experiment entry_ch4_learning_curves() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch4_learning_curves

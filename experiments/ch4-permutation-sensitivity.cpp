@@ -3,7 +3,7 @@
 #include "base/statistics.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch4_permutation_sensitivity {
 namespace {
 
 using namespace auctions;
@@ -134,4 +134,4 @@ Experiment entry_ch4_permutation_sensitivity() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch4_permutation_sensitivity

@@ -3,7 +3,7 @@
 #include "auctions/setting.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch4_sample_efficiency {
 namespace {
 
 using namespace auctions;
@@ -123,4 +123,4 @@ Experiment entry_ch4_sample_efficiency() {
       .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch4_sample_efficiency

@@ -1,7 +1,7 @@
 // Exponential values of different means: how an equivariant network copes with items that differ.
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch4_setting_vi {
 namespace {
 
 using namespace auctions;
@@ -96,4 +96,4 @@ Experiment entry_ch4_setting_vi() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch4_setting_vi

@@ -1,7 +1,7 @@
 // Revenue and regret of EquivariantNet where the optimum, or a good truthful auction, is known.
 #include "auction_table.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch4_table {
 namespace {
 
 const NetworkTable& table() {
@@ -44,4 +44,4 @@ Experiment entry_ch4_table() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch4_table

@@ -1,7 +1,7 @@
 // ALGnet where the optimal auction is known.
 #include "auction_table.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_known_optima {
 namespace {
 
 const NetworkTable& table() {
@@ -44,4 +44,4 @@ Experiment entry_ch5_known_optima() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_known_optima

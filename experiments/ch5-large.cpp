@@ -1,7 +1,7 @@
 // RegretNet and ALGnet on n x m uniform values: the sizes that take hours.
 #include "experiments/auction_sizes.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_large {
 namespace {
 
 const std::vector<SizeLine>& lines() {
@@ -54,4 +54,4 @@ Experiment entry_ch5_large() {
               }};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_large

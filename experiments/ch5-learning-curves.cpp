@@ -2,7 +2,7 @@
 #include "auctions/audit/audit.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_learning_curves {
 namespace {
 
 using namespace auctions;
@@ -126,4 +126,4 @@ Experiment entry_ch5_learning_curves() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_learning_curves

@@ -5,7 +5,7 @@
 #include "auctions/audit/audit.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_online {
 namespace {
 
 using namespace auctions;
@@ -143,4 +143,4 @@ Experiment entry_ch5_online() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_online

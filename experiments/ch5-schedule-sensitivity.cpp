@@ -3,7 +3,7 @@
 
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_schedule_sensitivity {
 namespace {
 
 using namespace auctions;
@@ -138,4 +138,4 @@ Experiment entry_ch5_schedule_sensitivity() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_schedule_sensitivity

@@ -3,7 +3,7 @@
 #include "auctions/reduction.h"
 #include "reproduce/auction_stages.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_truthful_reduction {
 namespace {
 
 using namespace auctions;
@@ -107,4 +107,4 @@ Experiment entry_ch5_truthful_reduction() {
           .judge = judge};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_truthful_reduction

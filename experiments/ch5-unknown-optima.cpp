@@ -1,7 +1,7 @@
 // RegretNet and ALGnet on n x m uniform values: the sizes that take minutes.
 #include "experiments/auction_sizes.h"
 
-namespace agora::reproduce {
+namespace agora::reproduce::kind_ch5_unknown_optima {
 namespace {
 
 const std::vector<SizeLine>& lines() {
@@ -45,4 +45,4 @@ Experiment entry_ch5_unknown_optima() {
               }};
 }
 
-}  // namespace agora::reproduce
+}  // namespace agora::reproduce::kind_ch5_unknown_optima

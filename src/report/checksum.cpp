@@ -5,10 +5,10 @@
 namespace agora::report {
 namespace {
 
-using Table = std::array<uint32_t, 256>;
+using Remainders = std::array<uint32_t, 256>;
 
-constexpr Table crc_table(uint32_t reversed_polynomial) {
-  Table table{};
+constexpr Remainders crc_table(uint32_t reversed_polynomial) {
+  Remainders table{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
     uint32_t word = byte;
     for (int bit = 0; bit < 8; ++bit) word = word >> 1 ^ (word & 1 ? reversed_polynomial : 0);
@@ -17,10 +17,10 @@ constexpr Table crc_table(uint32_t reversed_polynomial) {
   return table;
 }
 
-constexpr Table kIso = crc_table(0xEDB88320u);
-constexpr Table kCastagnoli = crc_table(0x82F63B78u);
+constexpr Remainders kIso = crc_table(0xEDB88320u);
+constexpr Remainders kCastagnoli = crc_table(0x82F63B78u);
 
-uint32_t crc(const Table& table, std::string_view bytes, uint32_t before) {
+uint32_t crc(const Remainders& table, std::string_view bytes, uint32_t before) {
   uint32_t word = ~before;
   for (const char c : bytes) word = word >> 8 ^ table[(word ^ static_cast<uint8_t>(c)) & 0xFF];
   return ~word;

@@ -36,7 +36,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-class Conformance : public testing::TestWithParam<Case> {
+class Conformance : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     if (kind() == "classify") images_ = made_images(scratch_, 60);
@@ -287,7 +287,7 @@ TEST_P(Conformance, RefusesWhatItCannotBeTold) {
       {kind() + " takes no 'wall'"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, Conformance, testing::ValuesIn(cases()), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(Every, Conformance, ::testing::ValuesIn(cases()), [](const auto& one) {
   std::string name;
   for (const char letter : one.param.name + one.param.model) {
     name += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';

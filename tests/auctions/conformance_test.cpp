@@ -35,7 +35,7 @@ Trial trial_of(const MechanismKind& kind) {
   return {market, std::move(mechanism), std::move(values), std::move(outcome)};
 }
 
-class Conformance : public testing::TestWithParam<MechanismKind> {};
+class Conformance : public ::testing::TestWithParam<MechanismKind> {};
 
 TEST_P(Conformance, IsFeasibleRationalAndNeverPays) {
   const Trial trial = trial_of(GetParam());
@@ -80,7 +80,7 @@ TEST_P(Conformance, IsTheSameAfterSavingAndLoading) {
   const Trial trial = trial_of(GetParam());
   for (const char* ending : {"safetensors", "json"}) {
     const std::string file =
-        (std::filesystem::path(testing::TempDir()) / fmt::format("m{}.{}", getpid(), ending))
+        (std::filesystem::path(::testing::TempDir()) / fmt::format("m{}.{}", getpid(), ending))
             .string();
     save(*trial.mechanism, file);
     const auto loaded = load(file);
@@ -170,7 +170,7 @@ TEST_P(Conformance, RefusesTheParametersOfOthers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Mechanisms, Conformance, testing::ValuesIn(mechanisms()),
+INSTANTIATE_TEST_SUITE_P(Mechanisms, Conformance, ::testing::ValuesIn(mechanisms()),
                          [](const auto& tested) {
                            std::string name = tested.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');

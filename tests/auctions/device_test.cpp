@@ -16,7 +16,7 @@ namespace {
 
 using compute::Device;
 
-class DeviceTrainings : public testing::TestWithParam<std::string> {
+class DeviceTrainings : public ::testing::TestWithParam<std::string> {
  protected:
   DeviceTrainings() {
     if (!compute::cuda_available()) emulated_.emplace(compute::EmulatedGpu::backend());
@@ -78,7 +78,7 @@ TEST_P(DeviceTrainings, GiveTheSameBitsOnTheSameGpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceTrainings, testing::ValuesIn(trained()));
+INSTANTIATE_TEST_SUITE_P(All, DeviceTrainings, ::testing::ValuesIn(trained()));
 
 }  // namespace
 }  // namespace agora::auctions

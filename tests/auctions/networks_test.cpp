@@ -25,7 +25,7 @@ std::vector<double> draws(const Setting& market, int64_t profiles) {
   return values;
 }
 
-class Networks : public testing::TestWithParam<std::string> {};
+class Networks : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Networks, DifferentiateUtilityAsFiniteDifferencesDo) {
   const Setting market = setting("2x2 uniform(1,3)");
@@ -74,7 +74,7 @@ TEST_P(Networks, AreScaledToTheirSetting) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Networks, testing::ValuesIn(trained()));
+INSTANTIATE_TEST_SUITE_P(All, Networks, ::testing::ValuesIn(trained()));
 
 TEST(EquivariantNet, TreatsBiddersAndItemsAlikeAtAnySize) {
   const auto mechanism = small_network("equivariantnet", setting("2x3 uniform(0,1)"));

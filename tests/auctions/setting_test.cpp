@@ -130,11 +130,11 @@ TEST(Setting, TriangleStaysInside) {
   EXPECT_NEAR(mean, 2.0 / 3.0, 0.02);
 }
 
-class Tables : public testing::Test {
+class Tables : public ::testing::Test {
  protected:
   std::string write(const std::string& text) {
-    const auto path =
-        std::filesystem::path(testing::TempDir()) / ("values_" + std::to_string(getpid()) + ".csv");
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      ("values_" + std::to_string(getpid()) + ".csv");
     std::ofstream(path) << text;
     return path.string();
   }

@@ -85,8 +85,8 @@ ByHand by_hand(const Mechanism& mechanism, const Setting& market, int64_t iterat
   return by_hand(mechanism, values, lies);
 }
 
-class LagrangianSteps : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, LagrangianSteps, testing::ValuesIn(trained(lagrangian_trainer)));
+class LagrangianSteps : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, LagrangianSteps, ::testing::ValuesIn(trained(lagrangian_trainer)));
 
 // -revenue + sum_i multiplier_i regret_i + penalty / 2 sum_i regret_i^2, and what the multipliers
 // and the penalty become.

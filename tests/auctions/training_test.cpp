@@ -35,7 +35,7 @@ TensorFile as_file(const ResumableTrainer& trainer) {
   return file;
 }
 
-class Trainings : public testing::TestWithParam<std::string> {
+class Trainings : public ::testing::TestWithParam<std::string> {
  protected:
   ~Trainings() override { set_default_threads(hardware_threads()); }
 };
@@ -114,7 +114,7 @@ TEST_P(Trainings, FindTheWorthOfASingleItem) {
   EXPECT_LT(star, 0.26);  // nothing truthful earns more than 1/4
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Trainings, testing::ValuesIn(trained()));
+INSTANTIATE_TEST_SUITE_P(All, Trainings, ::testing::ValuesIn(trained()));
 
 TEST(Training, MovesWithADriftingLaw) {
   const Setting drifting = setting("online");

@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-class Csv : public testing::Test {
+class Csv : public ::testing::Test {
  protected:
   std::filesystem::path put(std::string_view bytes) const { return scratch_.put("t.csv", bytes); }
   Rows rows(std::string_view bytes) const {

@@ -58,29 +58,29 @@ TEST(Activity, IsALineOnATerminalOnly) {
             "exact ama  12.3 s  search 3 of 6");
   EXPECT_EQ(activity_line("solve", 2, "", 79), "solve  2.0 s");
   EXPECT_EQ(activity_line("exact ama", 12.34, "search 3 of 6", 20), "exact ama  12.3 s  s");
-  testing::internal::CaptureStderr();  // a file
+  ::testing::internal::CaptureStderr();  // a file
   {
     const Activity activity("solve");
     EXPECT_FALSE(activity_is_shown());
     note_activity("sweep {}", 3);
   }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(Progress, SilenceAndPipes) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     Progress progress("quick", 10, "steps");
     for (int i = 0; i < 10; ++i) progress.update(i);  // too quick to be worth a line
     progress.finish("done");
   }
-  const std::string shown = testing::internal::GetCapturedStderr();
+  const std::string shown = ::testing::internal::GetCapturedStderr();
   EXPECT_TRUE(shown.starts_with("quick 10/10 steps 100%")) << shown;
   EXPECT_TRUE(shown.ends_with("  done\n")) << shown;
   silence_progress();
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   Progress("silent", 10, "steps").finish();
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   silence_progress(false);
 }
 

@@ -25,7 +25,7 @@ TensorFile example() {
           .path = {}};
 }
 
-class Safetensors : public testing::Test {
+class Safetensors : public ::testing::Test {
  protected:
   TensorFile read(std::string_view bytes) {
     return read_safetensors(scratch_.put("t.safetensors", bytes));

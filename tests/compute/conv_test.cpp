@@ -26,11 +26,11 @@ const Image kImages[] = {{1, 1, 1, 1, 16},   {1, 2, 3, 16, 16}, {5, 7, 3, 16, 16
                          {3, 5, 2, 40, 16}};
 
 template <typename Real>
-class ConvOf : public testing::Test {
+class ConvOf : public ::testing::Test {
  protected:
   static constexpr double kTolerance = std::is_same_v<Real, float> ? 2e-5 : 1e-13;
 };
-using Reals = testing::Types<float, double>;
+using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ConvOf, Reals);
 
 // visit(x index, w index, y index) for every product of the definition, lane by lane.

@@ -38,8 +38,8 @@ std::vector<Size> sizes() {
 }
 
 template <typename Real>
-class GemmOf : public testing::Test {};
-using Reals = testing::Types<float, double>;
+class GemmOf : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(GemmOf, Reals);
 
 // The definition, in double, with the same strides.

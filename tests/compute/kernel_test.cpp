@@ -60,7 +60,7 @@ struct Learner {
   std::optional<Program> program;
 };
 
-class Kernels : public testing::Test {
+class Kernels : public ::testing::Test {
  protected:
   InsteadOfCuda emulated_{EmulatedGpu::backend()};
 };

@@ -119,7 +119,7 @@ void expect_near(const Values& found, const Values& expected, double tolerance,
   }
 }
 
-class OperationCase : public testing::TestWithParam<Case> {};
+class OperationCase : public ::testing::TestWithParam<Case> {};
 class OperationWithValue : public OperationCase {};
 class OperationWithGradient : public OperationCase {};
 
@@ -540,14 +540,15 @@ std::vector<Case> cases_that(Chosen&& chosen) {
 }
 const auto kName = [](const auto& entry) { return entry.param.name; };
 
-INSTANTIATE_TEST_SUITE_P(All, OperationCase, testing::ValuesIn(all_cases()), kName);
-INSTANTIATE_TEST_SUITE_P(All, OperationWithValue, testing::ValuesIn(cases_that([](const Case& it) {
+INSTANTIATE_TEST_SUITE_P(All, OperationCase, ::testing::ValuesIn(all_cases()), kName);
+INSTANTIATE_TEST_SUITE_P(All, OperationWithValue,
+                         ::testing::ValuesIn(cases_that([](const Case& it) {
                            return static_cast<bool>(it.expected);
                          })),
                          kName);
 INSTANTIATE_TEST_SUITE_P(
     All, OperationWithGradient,
-    testing::ValuesIn(cases_that([](const Case& it) { return it.differentiable; })), kName);
+    ::testing::ValuesIn(cases_that([](const Case& it) { return it.differentiable; })), kName);
 
 }  // namespace
 }  // namespace agora::compute

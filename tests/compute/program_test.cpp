@@ -446,7 +446,7 @@ TEST(MemoryBlock, RefusesWhatTheMachineDoesNotHave) {
 
 TEST(Variables, AreSavedAndRestoredAndMismatchesRefused) {
   const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "agora_variables";
+      std::filesystem::path(::testing::TempDir()) / "agora_variables";
   std::filesystem::create_directories(folder);
   const auto file = folder / "state.safetensors";
   const auto variables_of = [](const std::vector<std::pair<std::string, Shape>>& shapes) {

@@ -37,8 +37,8 @@ double activated(Activation activation, double x) {
 }
 
 template <typename Real>
-class TileOf : public testing::Test {};
-using Reals = testing::Types<float, double>;
+class TileOf : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(TileOf, Reals);
 
 TYPED_TEST(TileOf, MatmulBothWaysWithBiasAndActivation) {

@@ -45,7 +45,7 @@ struct Case {
   double (*truth)(double);
 };
 
-class VectorMath : public testing::TestWithParam<Case> {};
+class VectorMath : public ::testing::TestWithParam<Case> {};
 
 TEST_P(VectorMath, WithinTwoUlpOverAllFloats) {
   constexpr uint64_t kStride = (1u << 9) - 1;  // odd, so that low bits vary too
@@ -108,10 +108,10 @@ TEST_P(VectorMath, AValueDoesNotDependOnItsPosition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VectorMath,
-                         testing::Values(Case{"exp", exp, true_exp}, Case{"log", log, true_log},
-                                         Case{"tanh", tanh, true_tanh},
-                                         Case{"sigmoid", sigmoid, true_sigmoid},
-                                         Case{"softplus", softplus, true_softplus}),
+                         ::testing::Values(Case{"exp", exp, true_exp}, Case{"log", log, true_log},
+                                           Case{"tanh", tanh, true_tanh},
+                                           Case{"sigmoid", sigmoid, true_sigmoid},
+                                           Case{"softplus", softplus, true_softplus}),
                          [](const auto& test) { return test.param.name; });
 
 TEST(VectorMathTanh, StaysInsideOneAndKeepsTheSignOfZero) {

@@ -57,7 +57,7 @@ const std::vector<Source>& tracked_files() {
   return files;
 }
 
-class House : public testing::Test {
+class House : public ::testing::Test {
  protected:
   void SetUp() override {
     if (tracked_files().empty()) GTEST_SKIP() << "not in a git checkout";

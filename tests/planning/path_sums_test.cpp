@@ -129,7 +129,7 @@ void expect_divergence(const Model& model, double beta, double mu, const std::st
       << method << " beta " << beta << " mu " << mu << ": " << error;
 }
 
-class RightAtEveryBeta : public testing::TestWithParam<Shape> {
+class RightAtEveryBeta : public ::testing::TestWithParam<Shape> {
   void SetUp() override { set_default_threads(1); }  // models are tiny
   void TearDown() override { set_default_threads(hardware_threads()); }
 };
@@ -149,8 +149,8 @@ TEST_P(RightAtEveryBeta, FarAndNearTheCriticalMu) {
           const auto truth = sum_over_paths(model, beta, mu);
           if (!truth || mu == highest) continue;  // below the spacing of numbers at that size
           for (const std::string& method : kMethods) {
-            SCOPED_TRACE(testing::Message() << "seed " << seed << " size " << size << " kind "
-                                            << kind << " below " << below);
+            SCOPED_TRACE(::testing::Message() << "seed " << seed << " size " << size << " kind "
+                                              << kind << " below " << below);
             expect_right(model, beta, mu, method, *truth, 1e-8);
             if (HasFatalFailure()) return;
           }
@@ -170,7 +170,7 @@ TEST_P(RightAtEveryBeta, NoAnswerAboveTheCriticalMu) {
       for (const double above : {1e-2, 1.0, 50.0}) {
         const double mu = critical + above;
         if (sum_over_paths(model, beta, mu - 0.5 * above)) continue;  // numbers are not as dense
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << "seed " << seed << " size " << size << " above " << above);
         for (const std::string& method : kMethods) expect_divergence(model, beta, mu, method);
       }
@@ -300,14 +300,14 @@ TEST(PartitionFunction, BestPathsWithFreeStepsAndGains) {
   EXPECT_THROW((PartitionFunction{.beta = INFINITY, .mu = -9.0}(loop)), UserError);
 }
 
-std::string name_of(const testing::TestParamInfo<Shape>& info) {
+std::string name_of(const ::testing::TestParamInfo<Shape>& info) {
   const char* const names[] = {"Line", "Grid", "Maze", "Dag", "Digraph", "ParallelAndLoops"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RightAtEveryBeta,
-                         testing::Values(Shape::kLine, Shape::kGrid, Shape::kMaze, Shape::kDag,
-                                         Shape::kDigraph, Shape::kParallel),
+                         ::testing::Values(Shape::kLine, Shape::kGrid, Shape::kMaze, Shape::kDag,
+                                           Shape::kDigraph, Shape::kParallel),
                          name_of);
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST(Html, TableMarksVerdictsAndMissingNumbers) {
 
 // The file can be opened to look at: $TEST_TMPDIR/agora-report-demo.html.
 TEST(Html, WritesTheDemoPage) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "agora-report-demo.html";
+  const auto file = std::filesystem::path(::testing::TempDir()) / "agora-report-demo.html";
   write_html(file, demo_page());
   const std::string html = read_file(file);
   EXPECT_TRUE(html.starts_with("<!DOCTYPE html>"));

@@ -42,7 +42,7 @@ TEST(Svg, WritesTheDemoCharts) {
   int number = 0;
   for (const Chart& chart : demo_charts()) {
     const auto file =
-        std::filesystem::path(testing::TempDir()) / fmt::format("agora-chart-{}.svg", number++);
+        std::filesystem::path(::testing::TempDir()) / fmt::format("agora-chart-{}.svg", number++);
     write_svg(file, chart);
     EXPECT_EQ(read_file(file), render_svg(chart));
   }

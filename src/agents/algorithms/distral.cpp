@@ -1,7 +1,7 @@
 #include "agents/ppo_ensemble.h"
 #include "agents/ppo_parameters.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_distral {
 namespace {
 
 std::vector<Parameter> parameters() {
@@ -27,4 +27,4 @@ Algorithm entry_distral() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_distral

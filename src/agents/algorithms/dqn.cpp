@@ -14,7 +14,7 @@
 #include "base/signals.h"
 #include "nn/categorical.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_dqn {
 namespace {
 
 constexpr int64_t kMostKnown = 10'000'000;
@@ -247,4 +247,4 @@ Algorithm entry_dqn() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_dqn

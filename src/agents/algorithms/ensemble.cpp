@@ -1,7 +1,7 @@
 #include "agents/ppo_ensemble.h"
 #include "agents/ppo_parameters.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_ensemble {
 namespace {
 
 std::vector<Parameter> parameters() { return both(ppo_parameters(), {members_parameter()}); }
@@ -24,4 +24,4 @@ Algorithm entry_ensemble() {
       }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_ensemble

@@ -1,7 +1,7 @@
 #include "agents/ppo_ensemble.h"
 #include "agents/ppo_parameters.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_leep {
 namespace {
 
 std::vector<Parameter> parameters() {
@@ -30,4 +30,4 @@ Algorithm entry_leep() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_leep

@@ -1,7 +1,7 @@
 #include "agents/ppo_ensemble.h"
 #include "agents/ppo_parameters.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_ppo {
 
 Algorithm entry_ppo() {
   return {.name = "ppo",
@@ -13,4 +13,4 @@ Algorithm entry_ppo() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_ppo

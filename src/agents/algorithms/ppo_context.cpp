@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "nn/categorical.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_ppo_context {
 namespace {
 
 constexpr int64_t kMostLevels = 10'000;
@@ -225,4 +225,4 @@ Algorithm entry_ppo_context() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_ppo_context

@@ -14,7 +14,7 @@
 #include "nn/categorical.h"
 #include "nn/optimisers.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_reinforce {
 namespace {
 
 using compute::kRows;
@@ -186,4 +186,4 @@ Algorithm entry_reinforce() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_reinforce

@@ -9,7 +9,7 @@
 #include "agents/images.h"
 #include "agents/worlds.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_classify {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 22;  // of an image
@@ -188,4 +188,4 @@ EnvironmentKind entry_classify() {
               }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_classify

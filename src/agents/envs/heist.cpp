@@ -5,7 +5,7 @@
 #include "agents/grid.h"
 #include "agents/worlds.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_heist {
 namespace {
 
 using namespace grid;
@@ -281,4 +281,4 @@ EnvironmentKind entry_heist() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_heist

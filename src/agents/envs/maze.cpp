@@ -3,7 +3,7 @@
 #include "agents/grid.h"
 #include "agents/worlds.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_maze {
 namespace {
 
 using namespace grid;
@@ -138,4 +138,4 @@ EnvironmentKind entry_maze() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_maze

@@ -4,7 +4,7 @@
 #include "agents/procgen/rows.h"
 #include "base/error.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_procgen {
 namespace {
 
 // For normalised scores: what is earned blindly, and the most that can be (Cobbe et al. 2020,
@@ -69,4 +69,4 @@ EnvironmentKind entry_procgen() {
           .make = make};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_procgen

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "planning/models/builtin.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_tabular {
 namespace {
 
 using planning::Model;
@@ -264,4 +264,4 @@ EnvironmentKind entry_tabular() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_tabular

@@ -7,7 +7,7 @@
 
 #include "agents/worlds.h"
 
-namespace agora::agents {
+namespace agora::agents::kind_zookeeper {
 namespace {
 
 constexpr int kAcross = 2, kEnclosures = kAcross * kAcross;
@@ -157,4 +157,4 @@ EnvironmentKind entry_zookeeper() {
           }};
 }
 
-}  // namespace agora::agents
+}  // namespace agora::agents::kind_zookeeper

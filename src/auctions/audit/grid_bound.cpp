@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kOneItem = 2001, kTwoItems = 101;  // points per item
 
-struct Grid {
+struct ReportGrid {
   int m, points;
   std::vector<double> bids;        // (points^m, m), the last item fastest
   std::vector<double> allocation;  // (points^m, m)
@@ -24,7 +24,7 @@ struct Grid {
 };
 
 // No allocation probability and no payment falls when a bid rises from one grid point to the next.
-bool monotone(const Grid& grid) {
+bool monotone(const ReportGrid& grid) {
   for (int64_t k = 0; k < grid.size(); ++k) {
     for (int j = 0; j < grid.m; ++j) {
       if (grid.last(k, j)) continue;
@@ -46,7 +46,7 @@ GridBound grid_bound(const Mechanism& mechanism, const Setting& setting) {
   const int m = setting.items();
   CHECK(setting.bidders() == 1 && m <= 2, "{}x{}", setting.bidders(), m);
   const BidSpace space(setting, 0);
-  Grid grid{m, m == 1 ? kOneItem : kTwoItems, {}, {}, {}};
+  ReportGrid grid{m, m == 1 ? kOneItem : kTwoItems, {}, {}, {}};
   GridBound result{
       .points = grid.points, .spacing = 0, .largest_gain = 0, .upper = {}, .argument = ""};
   const int64_t size = m == 1 ? grid.points : int64_t{grid.points} * grid.points;

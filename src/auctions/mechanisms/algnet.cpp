@@ -5,7 +5,7 @@
 #include "auctions/training/recipes.h"
 #include "auctions/training/trainer.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_algnet {
 namespace {
 
 Network record(compute::Graph& graph, const Architecture& architecture) {
@@ -67,4 +67,4 @@ MechanismKind entry_algnet() {
                                                                .parameters = game_parameters()})});
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_algnet

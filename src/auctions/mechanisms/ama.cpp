@@ -2,7 +2,7 @@
 #include "auctions/exact/affine_maximiser.h"
 #include "auctions/exact/evolution.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_ama {
 
 MechanismKind entry_ama() {
   return {.name = "ama",
@@ -23,4 +23,4 @@ MechanismKind entry_ama() {
               }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_ama

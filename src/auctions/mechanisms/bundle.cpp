@@ -3,7 +3,7 @@
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_bundle {
 namespace {
 
 class Bundle : public FixedMechanism {
@@ -65,4 +65,4 @@ MechanismKind entry_bundle() {
           .make = [](Parameters p) { return std::make_unique<Bundle>(std::move(p)); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_bundle

@@ -5,7 +5,7 @@
 #include "auctions/training/trainer.h"
 #include "nn/layers.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_equivariantnet {
 namespace {
 
 using compute::Graph;
@@ -74,4 +74,4 @@ MechanismKind entry_equivariantnet() {
                                                        .parameters = lagrangian_parameters()})});
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_equivariantnet

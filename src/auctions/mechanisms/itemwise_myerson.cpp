@@ -3,7 +3,7 @@
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_itemwise_myerson {
 namespace {
 
 class ItemwiseMyerson : public FixedMechanism {
@@ -45,4 +45,4 @@ MechanismKind entry_itemwise_myerson() {
           .make = [](Parameters p) { return std::make_unique<ItemwiseMyerson>(std::move(p)); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_itemwise_myerson

@@ -7,7 +7,7 @@
 #include "auctions/mechanism.h"
 #include "base/error.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_lp {
 namespace {
 
 constexpr int64_t kMostProfiles = 20000;
@@ -137,4 +137,4 @@ MechanismKind entry_lp() {
           .effort = [](const Setting& setting) { return setting.bidders() == 1 ? 5.0 : 60.0; }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_lp

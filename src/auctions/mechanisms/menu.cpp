@@ -9,7 +9,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_menu {
 namespace {
 
 constexpr int kMostPrices = 31;
@@ -105,4 +105,4 @@ MechanismKind entry_menu() {
           .effort = [](const Setting& setting) { return 5.0 * (1 << setting.items()); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_menu

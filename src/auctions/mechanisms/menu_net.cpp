@@ -10,7 +10,7 @@
 #include "auctions/training/recipes.h"
 #include "compute/gradients.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_menu_net {
 
 using namespace compute;
 
@@ -190,4 +190,4 @@ MechanismKind entry_menu_net() {
   return kind;
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_menu_net

@@ -2,7 +2,7 @@
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_myerson {
 namespace {
 
 class Myerson : public FixedMechanism {
@@ -42,4 +42,4 @@ MechanismKind entry_myerson() {
           .make = [](Parameters p) { return std::make_unique<Myerson>(std::move(p)); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_myerson

@@ -5,7 +5,7 @@
 #include "auctions/training/trainer.h"
 #include "nn/layers.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_regretnet {
 namespace {
 
 using compute::Graph;
@@ -89,4 +89,4 @@ MechanismKind entry_regretnet() {
                                          .parameters = lagrangian_parameters()})});
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_regretnet

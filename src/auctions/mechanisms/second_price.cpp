@@ -4,7 +4,7 @@
 #include "auctions/exact/reserve.h"
 #include "auctions/mechanism.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_second_price {
 namespace {
 
 const char* const kFit = "fit-reserves";
@@ -72,4 +72,4 @@ MechanismKind entry_second_price() {
           .make = [](Parameters p) { return std::make_unique<SecondPrice>(std::move(p)); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_second_price

@@ -6,7 +6,7 @@
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_sja {
 namespace {
 
 constexpr int kMostItems = 12;
@@ -67,4 +67,4 @@ MechanismKind entry_sja() {
           .make = [](Parameters p) { return std::make_unique<StraightJacket>(std::move(p)); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_sja

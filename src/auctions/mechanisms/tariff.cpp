@@ -15,7 +15,7 @@
 #include "base/signals.h"
 #include "compute/program.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_tariff {
 namespace {
 
 using compute::Graph;
@@ -219,4 +219,4 @@ MechanismKind entry_tariff() {
   return kind;
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_tariff

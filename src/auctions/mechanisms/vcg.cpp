@@ -4,7 +4,7 @@
 
 #include "auctions/mechanism.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_vcg {
 namespace {
 
 class Vcg : public FixedMechanism {
@@ -40,4 +40,4 @@ MechanismKind entry_vcg() {
           .make = [](Parameters p) { return std::make_unique<Vcg>(std::move(p)); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_vcg

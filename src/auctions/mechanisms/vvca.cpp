@@ -3,7 +3,7 @@
 #include "auctions/exact/affine_maximiser.h"
 #include "auctions/exact/evolution.h"
 
-namespace agora::auctions {
+namespace agora::auctions::kind_vvca {
 
 MechanismKind entry_vvca() {
   return {
@@ -22,4 +22,4 @@ MechanismKind entry_vvca() {
           [](const Setting& setting) { return affine_effort(setting, {bundle_boosts(setting)}); }};
 }
 
-}  // namespace agora::auctions
+}  // namespace agora::auctions::kind_vvca

@@ -12,7 +12,7 @@
 #include "cli/agent_options.h"
 #include "nn/categorical.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_agent_act {
 namespace {
 
 using agents::ObservationSpace;
@@ -127,4 +127,4 @@ Verb entry_agent_act() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_agent_act

@@ -13,7 +13,7 @@
 #include "planning/model/text.h"
 #include "planning/models/builtin.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_agent_epistemic {
 namespace {
 
 using namespace agents::epistemic;
@@ -233,4 +233,4 @@ Verb entry_agent_epistemic() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_agent_epistemic

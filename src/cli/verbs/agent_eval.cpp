@@ -4,7 +4,7 @@
 
 #include "cli/agent_options.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_agent_eval {
 namespace {
 
 void run(PolicyOptions settings, const Common& common) {
@@ -48,4 +48,4 @@ Verb entry_agent_eval() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_agent_eval

@@ -4,7 +4,7 @@
 #include "cli/kind_options.h"
 #include "cli/verb.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_agent_list {
 namespace {
 
 void run(const Common& common) {
@@ -46,4 +46,4 @@ Verb entry_agent_list() {
           .declare = [](OptionList&) { return run; }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_agent_list

@@ -13,7 +13,7 @@
 #include "report/film.h"
 #include "report/gif.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_agent_play {
 namespace {
 
 constexpr int64_t kColumns = 64;  // of a picture in the terminal
@@ -126,4 +126,4 @@ Verb entry_agent_play() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_agent_play

@@ -14,7 +14,7 @@
 #include "report/film.h"
 #include "report/run_metrics.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_agent_train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -208,4 +208,4 @@ Verb entry_agent_train() {
       }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_agent_train

@@ -4,7 +4,7 @@
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_audit {
 namespace {
 
 Json regret_details(const std::optional<auctions::RegretTest>& test) {
@@ -87,4 +87,4 @@ Verb entry_auction_audit() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_audit

@@ -9,7 +9,7 @@
 #include "base/signals.h"
 #include "cli/auction_market.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_design {
 namespace {
 
 struct Options {
@@ -124,4 +124,4 @@ Verb entry_auction_design() {
       }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_design

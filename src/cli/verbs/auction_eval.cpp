@@ -1,6 +1,6 @@
 #include "cli/auction_report.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_eval {
 
 Verb entry_auction_eval() {
   return {.name = "auction eval",
@@ -15,4 +15,4 @@ Verb entry_auction_eval() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_eval

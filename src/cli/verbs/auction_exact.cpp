@@ -9,7 +9,7 @@
 #include "cli/auction_market.h"
 #include "cli/auction_report.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_exact {
 namespace {
 
 struct Options {
@@ -62,4 +62,4 @@ Verb entry_auction_exact() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_exact

@@ -4,7 +4,7 @@
 #include "cli/kind_options.h"
 #include "cli/verb.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_list {
 namespace {
 
 void run(const Common& common) {
@@ -47,4 +47,4 @@ Verb entry_auction_list() {
           .declare = [](OptionList&) { return run; }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_list

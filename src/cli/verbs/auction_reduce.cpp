@@ -3,7 +3,7 @@
 #include "auctions/reduction.h"
 #include "cli/auction_market.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_reduce {
 
 Verb entry_auction_reduce() {
   return {.name = "auction reduce",
@@ -55,4 +55,4 @@ Verb entry_auction_reduce() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_reduce

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/auction_market.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_run {
 namespace {
 
 struct Options {
@@ -76,4 +76,4 @@ Verb entry_auction_run() {
       }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_run

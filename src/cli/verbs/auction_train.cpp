@@ -16,7 +16,7 @@
 #include "cli/verb.h"
 #include "report/run_metrics.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_auction_train {
 namespace {
 
 using auctions::Recipe;
@@ -152,4 +152,4 @@ Verb entry_auction_train() {
       }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_auction_train

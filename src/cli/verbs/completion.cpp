@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/program.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_completion {
 namespace {
 
 std::string joined(const std::vector<std::string>& words) {
@@ -98,4 +98,4 @@ Verb entry_completion() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_completion

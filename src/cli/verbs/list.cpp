@@ -8,7 +8,7 @@
 #include "planning/solver.h"
 #include "reproduce/experiment.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_list {
 namespace {
 
 struct Line {
@@ -67,4 +67,4 @@ Verb entry_list() {
           .declare = [](OptionList&) { return run; }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_list

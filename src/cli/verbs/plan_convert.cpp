@@ -5,7 +5,7 @@
 #include "cli/plan_model.h"
 #include "cli/verb.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_plan_convert {
 
 Verb entry_plan_convert() {
   return {.name = "plan convert",
@@ -34,4 +34,4 @@ Verb entry_plan_convert() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_plan_convert

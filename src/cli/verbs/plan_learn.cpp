@@ -14,7 +14,7 @@
 #include "report/html.h"
 #include "report/run_metrics.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_plan_learn {
 namespace {
 
 using planning::LearningCurve;
@@ -160,4 +160,4 @@ Verb entry_plan_learn() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_plan_learn

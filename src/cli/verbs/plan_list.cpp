@@ -7,7 +7,7 @@
 #include "planning/models/builtin.h"
 #include "planning/solver.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_plan_list {
 namespace {
 
 void print_json_lists() {
@@ -73,4 +73,4 @@ Verb entry_plan_list() {
           .declare = [](OptionList&) { return run; }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_plan_list

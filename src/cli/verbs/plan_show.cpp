@@ -6,7 +6,7 @@
 #include "cli/verb.h"
 #include "planning/model/drawing.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_plan_show {
 namespace {
 
 using planning::Model;
@@ -72,4 +72,4 @@ Verb entry_plan_show() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_plan_show

@@ -18,7 +18,7 @@
 #include "report/svg.h"
 #include "report/text.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_plan_solve {
 namespace {
 
 using planning::Action;
@@ -185,4 +185,4 @@ Verb entry_plan_solve() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_plan_solve

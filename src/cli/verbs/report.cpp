@@ -5,7 +5,7 @@
 #include "cli/verb.h"
 #include "report/run_page.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,4 +44,4 @@ Verb entry_report() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_report

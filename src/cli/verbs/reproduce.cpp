@@ -12,7 +12,7 @@
 #include "reproduce/book.h"
 #include "reproduce/runner.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_reproduce {
 namespace {
 
 using reproduce::Chapter;
@@ -268,4 +268,4 @@ Verb entry_reproduce() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_reproduce

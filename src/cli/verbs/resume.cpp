@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/program.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_resume {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ Verb entry_resume() {
           }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_resume

@@ -7,7 +7,7 @@
 #include "compute/device.h"
 #include "planning/distributed/distributed.h"
 
-namespace agora::cli {
+namespace agora::cli::kind_version {
 namespace {
 
 void run(const Common& common) {
@@ -47,4 +47,4 @@ Verb entry_version() {
           .declare = [](OptionList&) { return run; }};
 }
 
-}  // namespace agora::cli
+}  // namespace agora::cli::kind_version

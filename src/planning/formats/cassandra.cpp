@@ -1,7 +1,7 @@
 #include "planning/formats/cassandra_parser.h"
 #include "planning/formats/format.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_cassandra {
 
 Format entry_cassandra() {
   return {.name = "cassandra",
@@ -12,4 +12,4 @@ Format entry_cassandra() {
           .write = {}};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_cassandra

@@ -7,7 +7,7 @@
 #include "planning/formats/format.h"
 #include "planning/model/text.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_csv {
 namespace {
 
 // States written as 0 ... n-1 are their own numbers and need no names. False: some are missing
@@ -126,4 +126,4 @@ Format entry_csv() {
       .write = write_csv};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_csv

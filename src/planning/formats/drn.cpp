@@ -5,7 +5,7 @@
 #include "planning/formats/drn_parser.h"
 #include "planning/formats/format.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_drn {
 namespace {
 
 bool reward_depends_on_landing(const Model& model, State s, Action a) {
@@ -93,4 +93,4 @@ Format entry_drn() {
           .write = write_drn};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_drn

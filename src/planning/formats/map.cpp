@@ -2,7 +2,7 @@
 #include "planning/formats/map_rows.h"
 #include "planning/model/grid_model.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_map {
 namespace {
 
 Model read_map(const std::filesystem::path& file, const GridRules& rules) {
@@ -16,10 +16,6 @@ Model read_map(const std::filesystem::path& file, const GridRules& rules) {
 
 }  // namespace
 
-Model load_grid(const std::filesystem::path& file, const GridRules& rules) {
-  return read_map(file, rules);
-}
-
 Format entry_map() {
   return {.name = "map",
           .extensions = {".map", ".txt", ".grid"},
@@ -27,6 +23,14 @@ Format entry_map() {
           .read = [](const std::filesystem::path& file,
                      const LoadOptions& options) { return read_map(file, options.grid); },
           .write = {}};
+}
+
+}  // namespace agora::planning::kind_map
+
+namespace agora::planning {
+
+Model load_grid(const std::filesystem::path& file, const GridRules& rules) {
+  return kind_map::read_map(file, rules);
 }
 
 }  // namespace agora::planning

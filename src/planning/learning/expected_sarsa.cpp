@@ -1,7 +1,7 @@
 #include "planning/learning/learner.h"
 #include "planning/learning/learning_update.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_expected_sarsa {
 
 Learner entry_expected_sarsa() {
   return {.name = "expected-sarsa",
@@ -12,4 +12,4 @@ Learner entry_expected_sarsa() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_expected_sarsa

@@ -2,7 +2,7 @@
 
 #include "planning/learning/learner.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_q_learning {
 
 Learner entry_q_learning() {
   return {.name = "q-learning",
@@ -14,4 +14,4 @@ Learner entry_q_learning() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_q_learning

@@ -1,6 +1,6 @@
 #include "planning/learning/learner.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_sarsa {
 
 Learner entry_sarsa() {
   return {.name = "sarsa",
@@ -11,4 +11,4 @@ Learner entry_sarsa() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_sarsa

@@ -1,7 +1,7 @@
 #include "planning/learning/learner.h"
 #include "planning/learning/learning_update.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_learning {
 
 namespace {
 
@@ -23,4 +23,4 @@ Learner entry_z_learning() {
           .parameters = parameters()};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_learning

@@ -1,7 +1,7 @@
 #include "planning/models/benchmark_walls.h"
 #include "planning/models/builtin.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_benchmark_grid {
 
 BuiltIn entry_benchmark_grid() {
   return {.name = "benchmark-grid",
@@ -20,4 +20,4 @@ BuiltIn entry_benchmark_grid() {
               }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_benchmark_grid

@@ -7,7 +7,7 @@
 #include "planning/model/grid_model.h"
 #include "planning/models/builtin.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_cliff_walking {
 namespace {
 
 constexpr int32_t kRows = 4, kCols = 12;
@@ -56,4 +56,4 @@ BuiltIn entry_cliff_walking() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_cliff_walking

@@ -4,7 +4,7 @@
 
 #include "planning/models/builtin.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_decision_tree {
 
 // fig. tree: leaves S4, S5, S6 are worth 1 and S7 nothing; no other rewards.
 BuiltIn entry_decision_tree() {
@@ -23,4 +23,4 @@ BuiltIn entry_decision_tree() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_decision_tree

@@ -1,6 +1,6 @@
 #include "planning/models/toy_text.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_frozen_lake_4x4 {
 
 BuiltIn entry_frozen_lake_4x4() {
   return {.name = "frozenlake4x4",
@@ -11,4 +11,4 @@ BuiltIn entry_frozen_lake_4x4() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_frozen_lake_4x4

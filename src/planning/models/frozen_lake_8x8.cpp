@@ -1,6 +1,6 @@
 #include "planning/models/toy_text.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_frozen_lake_8x8 {
 
 BuiltIn entry_frozen_lake_8x8() {
   return {.name = "frozenlake8x8",
@@ -13,4 +13,4 @@ BuiltIn entry_frozen_lake_8x8() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_frozen_lake_8x8

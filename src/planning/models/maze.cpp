@@ -2,7 +2,7 @@
 #include "planning/models/grid_builtin.h"
 #include "planning/models/random_maze.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_maze {
 namespace {
 
 // The rows of rooms of one of several parts.
@@ -37,4 +37,4 @@ BuiltIn entry_maze() {
       {.strip = strip, .rules = rules, .start = [](const Told&) { return State{0}; }});
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_maze

@@ -6,7 +6,7 @@
 #include "planning/distributed/model_share.h"
 #include "planning/models/builtin.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_random {
 namespace {
 
 constexpr uint32_t kStream = 0x72616e64;  // of the random numbers
@@ -136,4 +136,4 @@ BuiltIn entry_random() {
                            int shares) { return random_share(shape_of(given), share, shares); }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_random

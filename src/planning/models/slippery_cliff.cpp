@@ -2,7 +2,7 @@
 
 #include "planning/models/grid_builtin.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_slippery_cliff {
 namespace {
 
 // The rows of one of several parts; no cell is a wall.
@@ -43,4 +43,4 @@ BuiltIn entry_slippery_cliff() {
        }});
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_slippery_cliff

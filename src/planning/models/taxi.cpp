@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "planning/models/builtin.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_taxi {
 namespace {
 
 // A bar is a wall between two cells of a row.
@@ -89,4 +89,4 @@ BuiltIn entry_taxi() {
           .make = [](const Told&) { return taxi(); }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_taxi

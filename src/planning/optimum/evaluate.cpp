@@ -2,7 +2,7 @@
 #include "planning/solver.h"
 #include "planning/z/partition.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_evaluate {
 namespace {
 
 Solution evaluate_given(const Model& model, const SolveOptions& options) {
@@ -29,4 +29,4 @@ Solver entry_evaluate() {
           .run = evaluate_given};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_evaluate

@@ -10,7 +10,7 @@
 #include <CoinPackedMatrix.hpp>
 #endif
 
-namespace agora::planning {
+namespace agora::planning::kind_lp {
 namespace {
 
 #if AGORA_HAS_CLP
@@ -119,4 +119,4 @@ Solver entry_lp() {
           .run = linear_program};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_lp

@@ -1,7 +1,7 @@
 #include "planning/optimum/optimum.h"
 #include "planning/solver.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_modified_pi {
 namespace {
 
 constexpr int kEvaluations = 10;
@@ -44,4 +44,4 @@ Solver entry_modified_pi() {
           .run = modified_policy_iteration};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_modified_pi

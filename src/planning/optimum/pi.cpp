@@ -2,7 +2,7 @@
 #include "planning/optimum/total_reward.h"
 #include "planning/solver.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_pi {
 namespace {
 
 Solution policy_iteration(const Model& model, const SolveOptions& options) {
@@ -27,4 +27,4 @@ Solver entry_pi() {
           .run = policy_iteration};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_pi

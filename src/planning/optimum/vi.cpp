@@ -1,7 +1,7 @@
 #include "planning/optimum/optimum.h"
 #include "planning/solver.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_vi {
 namespace {
 
 // Bellman's optimality equation, all states from the values of the sweep before.
@@ -26,4 +26,4 @@ Solver entry_vi() {
           .run = value_iteration};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_vi

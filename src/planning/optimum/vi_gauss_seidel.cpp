@@ -1,7 +1,7 @@
 #include "planning/optimum/optimum.h"
 #include "planning/solver.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_vi_gauss_seidel {
 
 Solver entry_vi_gauss_seidel() {
   return {.name = "vi-gauss-seidel",
@@ -10,4 +10,4 @@ Solver entry_vi_gauss_seidel() {
           .run = optimal_values};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_vi_gauss_seidel

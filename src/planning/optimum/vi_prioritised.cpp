@@ -3,7 +3,7 @@
 #include "planning/optimum/optimum.h"
 #include "planning/solver.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_vi_prioritised {
 namespace {
 
 // For every state those that lead to it, itself included, and the largest probability with which
@@ -142,4 +142,4 @@ Solver entry_vi_prioritised() {
           .run = prioritised};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_vi_prioritised

@@ -3,7 +3,7 @@
 #include "planning/z/partition.h"
 #include "planning/z/soft.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_soft_vi {
 namespace {
 
 // V(s) = 1/beta log sum_a exp(beta (r + discount P V)), in place from the ends outwards. Without a
@@ -62,4 +62,4 @@ Solver entry_soft_vi() {
           .run = soft_value_iteration};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_soft_vi

@@ -1,7 +1,7 @@
 #include "planning/solver.h"
 #include "planning/z/partition.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z {
 
 Solver entry_z() {
   return {.name = "z",
@@ -15,4 +15,4 @@ Solver entry_z() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z

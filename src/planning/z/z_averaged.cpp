@@ -4,7 +4,7 @@
 #include "planning/solver.h"
 #include "planning/z/partition.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_averaged {
 namespace {
 
 // eq. avgBellman. `joint_policy` is the policy of the thesis's "unrealistic" equation, which picks
@@ -29,4 +29,4 @@ Solver entry_z_averaged() {
           .run = averaged};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_averaged

@@ -1,7 +1,7 @@
 #include "planning/solver.h"
 #include "planning/z/partition.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_gauss_seidel {
 
 Solver entry_z_gauss_seidel() {
   return {.name = "z-gauss-seidel",
@@ -15,4 +15,4 @@ Solver entry_z_gauss_seidel() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_gauss_seidel

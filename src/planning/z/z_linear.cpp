@@ -1,7 +1,7 @@
 #include "planning/solver.h"
 #include "planning/z/partition.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_linear {
 
 Solver entry_z_linear() {
   return {.name = "z-linear",
@@ -15,4 +15,4 @@ Solver entry_z_linear() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_linear

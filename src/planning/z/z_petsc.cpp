@@ -1,7 +1,7 @@
 #include "planning/distributed/distributed.h"
 #include "planning/solver.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_petsc {
 
 Solver entry_z_petsc() {
   return {.name = "z-petsc",
@@ -13,4 +13,4 @@ Solver entry_z_petsc() {
           .run = solve_with_petsc};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_petsc

@@ -1,7 +1,7 @@
 #include "planning/solver.h"
 #include "planning/z/partition.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_power {
 
 Solver entry_z_power() {
   return {.name = "z-power",
@@ -15,4 +15,4 @@ Solver entry_z_power() {
           }};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_power

@@ -3,7 +3,7 @@
 #include "planning/z/partition.h"
 #include "planning/z/soft.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_variational {
 namespace {
 
 // eq. variationalBellman by fixed-point sweeps in log Z, finished by Newton's method. Its policy
@@ -66,4 +66,4 @@ Solver entry_z_variational() {
           .run = variational};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_variational

@@ -6,7 +6,7 @@
 #include "planning/z/partition.h"
 #include "planning/z/soft.h"
 
-namespace agora::planning {
+namespace agora::planning::kind_z_variational_loss {
 namespace {
 
 constexpr State kMostStates = 5000;
@@ -126,4 +126,4 @@ Solver entry_z_variational_loss() {
           .run = minimise};
 }
 
-}  // namespace agora::planning
+}  // namespace agora::planning::kind_z_variational_loss

@@ -2,7 +2,7 @@
 
 #include "agents/epistemic/problem_kind.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_binary_tree {
 namespace {
 
 using planning::State;
@@ -54,4 +54,4 @@ ProblemKind entry_binary_tree() {
               }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_binary_tree

@@ -2,7 +2,7 @@
 
 #include "agents/epistemic/problem_kind.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_corridor {
 namespace {
 
 using planning::State;
@@ -53,4 +53,4 @@ ProblemKind entry_corridor() {
               }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_corridor

@@ -4,7 +4,7 @@
 
 #include "agents/epistemic/problem_kind.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_guessing {
 namespace {
 
 using planning::Action;
@@ -66,4 +66,4 @@ ProblemKind entry_guessing() {
               }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_guessing

@@ -3,7 +3,7 @@
 #include "agents/epistemic/problem_kind.h"
 #include "base/rng.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_random {
 namespace {
 
 using planning::Action;
@@ -62,4 +62,4 @@ ProblemKind entry_random() {
               }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_random

@@ -2,7 +2,7 @@
 
 #include "agents/epistemic/problem_kind.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_switching {
 namespace {
 
 using planning::State;
@@ -47,4 +47,4 @@ ProblemKind entry_switching() {
               }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_switching

@@ -2,7 +2,7 @@
 
 #include "agents/epistemic/problem_kind.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_two_switches {
 namespace {
 
 using planning::State;
@@ -46,4 +46,4 @@ ProblemKind entry_two_switches() {
               }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_two_switches

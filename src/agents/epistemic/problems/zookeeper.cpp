@@ -2,7 +2,7 @@
 
 #include "agents/epistemic/problem_kind.h"
 
-namespace agora::agents::epistemic {
+namespace agora::agents::epistemic::kind_zookeeper {
 namespace {
 
 using planning::Action;
@@ -64,4 +64,4 @@ ProblemKind entry_zookeeper() {
           }};
 }
 
-}  // namespace agora::agents::epistemic
+}  // namespace agora::agents::epistemic::kind_zookeeper
