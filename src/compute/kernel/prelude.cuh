@@ -6,11 +6,12 @@
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
 constexpr int kThreads = kBlockThreads;
+#define CALLED static __device__ __noinline__
 #ifdef AGORA_INLINED
 #define FUNCTION static DEVICE
 #define PRODUCT DEVICE
 #else
-#define FUNCTION static __device__ __noinline__
+#define FUNCTION CALLED
 #define PRODUCT __device__ __noinline__
 #endif
 #define KERNEL extern "C" __global__ void __launch_bounds__(kThreads, 1)
@@ -28,6 +29,7 @@ DEVICE Real from_lane(Real value, int mask) { return __shfl_xor_sync(0xffffffffu
 using std::exp, std::log, std::log1p, std::sqrt, std::tanh, std::fabs, std::isfinite, std::fma;
 #define DEVICE inline
 #define FUNCTION static
+#define CALLED static
 constexpr int kThreads = 1;
 #define KERNEL extern "C" void
 #define UNROLL(n)
@@ -88,7 +90,7 @@ DEVICE Real op_sqrt(Real a) { return sqrt(a); }
 DEVICE Real op_square(Real a) { return a * a; }
 DEVICE Real op_abs(Real a) { return fabs(a); }
 #if defined(__CUDACC__) && !defined(AGORA_DOUBLE)
-static __device__ __noinline__ Real exact_tanh(Real a) { return tanh(a); }
+CALLED Real exact_tanh(Real a) { return tanh(a); }
 // As good as short products need them: to a few units of 1e-7.
 DEVICE Real op_tanh(Real a) {
   return kShort ? 1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * a)) : exact_tanh(a);
@@ -168,7 +170,7 @@ DEVICE Real join_block(Real value) {
 }
 
 // The sum over the blocks' own sums of one element, in their order.
-DEVICE Real sum_parts(const Real* first, int64 stride, int parts) {
+CALLED Real sum_parts(const Real* first, int64 stride, int parts) {
   constexpr int kAtOnce = 32;  // on their way
   Real total = 0;
   ROLLED for (int k = 0; k < parts; k += kAtOnce) {
