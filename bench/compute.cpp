@@ -55,9 +55,9 @@ Work lagrangian_work(const std::string& mechanism, const Architecture& shape, in
 
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
-  auto inner =
-      std::make_shared<Program>(g, *variables, Computation{{{"best", best}}, {}},
-                                CompileOptions{.rows = batch * n, .cpu = {.lanes = forced_lanes}});
+  auto inner = std::make_shared<Program>(
+      g, *variables, Computation{{{"best", best}}, {}},
+      CompileOptions{.rows = batch * n, .cpu = {.lanes = forced_lanes}, .short_products = true});
   auto outer =
       std::make_shared<Program>(g, *variables, Computation{{{"loss", loss}}, updates},
                                 CompileOptions{.rows = batch, .cpu = {.lanes = forced_lanes}});
@@ -132,8 +132,10 @@ Work algnet(int n, int m) {
   auto variables = std::make_shared<Variables>(g);
   variables->initialize(7);
   const CompileOptions options{.rows = batch, .cpu = {.lanes = forced_lanes}};
+  CompileOptions search = options;
+  search.short_products = true;
   auto inner = std::make_shared<Program>(
-      g, *variables, Computation{{{"loss", misreporter_loss}}, misreporter_updates}, options);
+      g, *variables, Computation{{{"loss", misreporter_loss}}, misreporter_updates}, search);
   auto outer =
       std::make_shared<Program>(g, *variables, Computation{{{"loss", loss}}, updates}, options);
   if (list_plans) std::cerr << inner->listing() << outer->listing();

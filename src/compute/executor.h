@@ -16,6 +16,7 @@ namespace agora::compute {
 struct ExecutorOptions {
   int64_t rows = 0;
   cpu::Options cpu = {};
+  bool short_products = false;
 };
 
 // Runs a plan on a device. The plan and the variables outlive it.

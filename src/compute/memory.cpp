@@ -79,16 +79,19 @@ int64_t pack_tightly(std::vector<Buffer*> buffers) {
   return total;
 }
 
-// Lets buffers keep their memory a while longer than they live, as far as there is room.
+// Lets buffers keep their memory a while longer than they live, as far as there is room; those that
+// need more than the room in any case get twice as much.
 int64_t pack(const std::vector<Buffer*>& buffers, int64_t room) {
   std::vector<int32_t> last;
   for (const Buffer* buffer : buffers) last.push_back(buffer->last);
   int64_t total = 0;
-  for (const int32_t longer : {1 << 20, 64, 32, 16, 8, 4, 0}) {
-    if (longer > 0 && room == 0) continue;
-    for (size_t k = 0; k < buffers.size(); ++k) buffers[k]->last = last[k] + longer;
-    total = pack_tightly(buffers);
-    if (total <= room) break;
+  for (const int64_t limit : {room, 2 * room}) {
+    for (const int32_t longer : {1 << 20, 64, 32, 16, 8, 4, 0}) {
+      if (longer > 0 && room == 0) continue;
+      for (size_t k = 0; k < buffers.size(); ++k) buffers[k]->last = last[k] + longer;
+      total = pack_tightly(buffers);
+      if (total <= limit) return total;
+    }
   }
   return total;
 }

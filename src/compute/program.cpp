@@ -171,7 +171,8 @@ Program::Program(const Graph& graph, Variables& variables, const Computation& ta
     }
     state.inputs.push_back(std::move(it));
   }
-  state.executor = device.make_executor(state.plan, variables, {options.rows, options.cpu});
+  state.executor = device.make_executor(state.plan, variables,
+                                        {options.rows, options.cpu, options.short_products});
 }
 
 Program::~Program() = default;

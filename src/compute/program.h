@@ -31,6 +31,9 @@ struct CompileOptions {
   int64_t rows = 0;  // the most rows of a run
   bool simplify = true;
   cpu::Options cpu = {};
+  // A GPU may round the factors of products to 11 bits and take tanh and sigmoid to a few units of
+  // 1e-7: for searches whose findings are judged by another program.
+  bool short_products = false;
 };
 
 // Whether a run looks at its scalar outputs, for which a device has to wait for the end of it.

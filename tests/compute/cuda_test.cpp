@@ -52,6 +52,21 @@ TEST(CudaCompiler, TakesEveryOperationAndItsGradient) {
   for (std::future<std::string>& code : codes) EXPECT_EQ(code.get().substr(1, 3), "ELF");
 }
 
+// A search: all of it inlined, with weights of 16 bits.
+TEST(CudaCompiler, TakesShortProducts) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 3, 5}), w = g.parameter("w", {5, 20});
+  const Tensor loss = mean(square(matmul(tanh(matmul(x, w)), g.parameter("v", {20, 1}))));
+  PlanRequest request{.limits = kernel::plan_limits()};
+  request.outputs.emplace_back("slope", gradients(loss, {w})[0].id);
+  const Plan plan = make_plan(g, request);
+  const std::string text =
+      kernel::make_source(plan, {.fast_features = plan.scratch_features, .short_products = true})
+          .text;
+  EXPECT_NE(text.find("#define AGORA_INLINED"), std::string::npos);
+  EXPECT_EQ(cuda::compile_now(text, "sm_80").substr(1, 3), "ELF");
+}
+
 TEST(CudaCompiler, SaysWhatItDoesNotTake) {
   expect_user_error([] { cuda::compile_now("__device__ int broken(", "sm_90"); },
                     {"device cuda", "error", "expected"});

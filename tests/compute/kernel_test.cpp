@@ -98,6 +98,69 @@ TEST_F(Kernels, RepeatWithoutTheHost) {
   }
 }
 
+// One tile: what later phases need stays in the block's memory.
+TEST_F(Kernels, KeepRowsWhereTheyAre) {
+  Learner here(Device::kCpu, 7), there(Device::kCuda, 7);
+  here.program->repeat(3);
+  there.program->repeat(3);
+  expect_same(here.variables, there.variables, 1e-12);
+}
+
+// The weights of products are variables that change, a slice of one, and computed ones.
+TEST_F(Kernels, FindTheWeightsOfEveryRun) {
+  std::vector<std::vector<double>> found;
+  for (const Device device : {Device::kCpu, Device::kCuda}) {
+    Graph g;
+    const Tensor x = g.input("x", {kRows, 9});
+    const Tensor w = g.parameter("w", {9, 18}), v = g.parameter("v", {9, 20});
+    const Tensor y = matmul(x, w), z = matmul(x, slice(v, 1, 3, 20));
+    const Tensor both = matmul(tanh(y), reshape(w * 2.0, {18, 9}));
+    const Tensor loss = mean(square(both)) + mean(square(z));
+    const Tensors slopes = gradients(loss, {w, v});
+    Variables variables(g, Type::kFloat64, 0, device);
+    variables.set("w", std::span<const double>(drawn(162, 3)));
+    variables.set("v", std::span<const double>(drawn(180, 4)));
+    Program program(
+        g, variables,
+        {{{"loss", loss}}, {{w, w - 0.1 * slopes[0]}, {v, v - 0.1 * slopes[1] * mean(w)}}},
+        {.rows = 21});
+    program.set("x", drawn(189, 5));
+    program.repeat(3);
+    program.run();
+    found.push_back(variables.get("w"));
+    for (const double value : variables.get("v")) found.back().push_back(value);
+  }
+  for (size_t k = 0; k < found[0].size(); ++k) EXPECT_NEAR(found[0][k], found[1][k], 1e-12) << k;
+}
+
+// Short products take 11 bits of each factor, others all of float.
+TEST_F(Kernels, MakeProductsShortWhereThatIsAllowed) {
+  const auto error = [](bool allowed) {
+    Graph g;
+    const Tensor y = matmul(g.input("x", {kRows, 40}), g.parameter("w", {40, 5}));
+    Variables variables(g, Type::kFloat32, 0, Device::kCuda);
+    const std::vector<double> x = drawn(400, 6), w = drawn(200, 7);
+    variables.set("w", std::span<const double>(w));
+    Program program(g, variables, {{{"y", y}}, {}}, {.rows = 10, .short_products = allowed});
+    program.set("x", x);
+    program.run();
+    std::vector<double> values(50);
+    program.read("y", std::span<double>(values));
+    double most = 0;
+    for (size_t r = 0; r < 10; ++r) {
+      for (size_t o = 0; o < 5; ++o) {
+        double sum = 0;
+        for (size_t k = 0; k < 40; ++k) sum += x[r * 40 + k] * w[k * 5 + o];
+        most = std::max(most, std::abs(sum - values[r * 5 + o]));
+      }
+    }
+    return most;
+  };
+  EXPECT_LT(error(false), 2e-6);
+  EXPECT_GT(error(true), 1e-5);  // rounded, and
+  EXPECT_LT(error(true), 5e-3);  // to nearest: half a unit of the eleventh bit
+}
+
 TEST_F(Kernels, TilesThatDoNotFitLieInSlowMemory) {
   EmulatedGpu::instance().set_fast_bytes(4096);
   Learner there(Device::kCuda);

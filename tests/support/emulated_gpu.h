@@ -22,7 +22,7 @@ class EmulatedGpu final : public kernel::Machine {
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t) override {
     return std::make_unique<HostKernel>(loaded(text));
   }
-  int64_t blocks() const override { return 4; }
+  int64_t blocks() const override { return 1; }
   int64_t fast_bytes() const override { return fast_bytes_; }
 
   static EmulatedGpu& instance() {

@@ -51,11 +51,11 @@ class GameTrainer : public CommonTrainer {
     variables_->initialize(seed, kWeightStream);
     const CompileOptions options{.rows = recipe.batch};
     mislead_.emplace(graph_, *variables_, Computation{{{"loss", misreporter_loss}}, learn},
-                     options);
+                     CompileOptions{.rows = recipe.batch, .short_products = true});
     guess_.emplace(graph_, *variables_, Computation{{{"guesses", guesses}}, {}}, options);
     if (recipe.refinements > 0) {
       refine_.emplace(graph_, *variables_, Computation{{{"lies", refined}}, {}},
-                      CompileOptions{.rows = recipe.batch * n});
+                      CompileOptions{.rows = recipe.batch * n, .short_products = true});
       prepare_search(*refine_);
       refine_->bind("reports", guesses_);
       refine_->bind("lies", refined_);

@@ -38,7 +38,7 @@ class LagrangianTrainer : public CommonTrainer {
     variables_.emplace(graph_);
     variables_->initialize(seed, kWeightStream);
     climb_.emplace(graph_, *variables_, Computation{{{"lies", lies}}, {}},
-                   CompileOptions{.rows = recipe.batch * n});
+                   CompileOptions{.rows = recipe.batch * n, .short_products = true});
     descend_.emplace(
         graph_, *variables_,
         Computation{{{"loss", loss}, {"revenue", step.revenue}, {"regret", step.regret}}, updates},

@@ -54,6 +54,7 @@ class GpuKernel final : public kernel::Kernel {
   GpuKernel(Code code, int64_t threads, int64_t fast_bytes)
       : code_(std::move(code)), threads_(threads), fast_bytes_(static_cast<size_t>(fast_bytes)) {}
   ~GpuKernel() override {
+    code_.wait();  // the compiler's library may not end before its work does
     if (library_ != nullptr) cudaLibraryUnload(library_);
   }
   GpuKernel(const GpuKernel&) = delete;

@@ -23,13 +23,17 @@ class KernelExecutor final : public Executor {
       : machine_(machine), plan_(plan), variables_(variables), capacity_(options.rows) {
     options_.type = sizeof(Real) == 8 ? Type::kFloat64 : Type::kFloat32;
     options_.threads = kThreads;
+    options_.short_products = options.short_products;
     options_.lanes = choose_lanes();
     const int64_t fits = (machine.fast_bytes() - kReserved) / (options_.lanes * kWidth);
     options_.fast_features = std::min(plan.scratch_features, fits);
+    const int64_t tiles = (capacity_ + options_.lanes - 1) / options_.lanes;
+    options_.keeps_fast =
+        tiles <= machine.blocks() && plan.scratch_features + plan.kept_features <= fits;
     const Source source = make_source(plan, options_);
     if (source.has_indices) nodes_ = source.nodes;
     barriers_ = source.grid_barriers;
-    const int64_t tiles = (capacity_ + options_.lanes - 1) / options_.lanes;
+    start_barriers_ = source.start_barriers;
     const int64_t for_shared = (source.distributed + kThreads - 1) / kThreads;
     blocks_ = std::clamp<int64_t>(std::max(tiles, for_shared), 1, machine.blocks());
     kernel_ = compile(source);
@@ -129,8 +133,9 @@ class KernelExecutor final : public Executor {
   }
 
   std::unique_ptr<Kernel> compile(const Source& source) {
+    const int64_t kept = options_.keeps_fast ? plan_.kept_features : 0;
     return machine_.compile(source.text, kThreads,
-                            options_.fast_features * options_.lanes * kWidth);
+                            (options_.fast_features + kept) * options_.lanes * kWidth);
   }
 
   std::unique_ptr<DeviceMemory> memory(int64_t bytes, const char* purpose) {
@@ -142,11 +147,13 @@ class KernelExecutor final : public Executor {
     const int64_t lanes = options_.lanes;
     const bool slow = options_.fast_features < plan_.scratch_features;
     shared_ = memory(plan_.shared_elements * kWidth, "shared tensors");
-    kept_ = memory(plan_.kept_features * lanes * tiles * kWidth, "tensors kept per row");
+    kept_ = memory(options_.keeps_fast ? 0 : plan_.kept_features * lanes * tiles * kWidth,
+                   "tensors kept per row");
     scratch_ = memory(slow ? plan_.scratch_features * lanes * blocks_ * kWidth : 0,
                       "the tiles of a program");
     sums_ = memory(source.sums * blocks_ * kWidth, "partial sums");
     workspace_ = memory(source.workspace_sets * blocks_ * kWidth, "partial sums");
+    tiled_ = memory(source.tiled * kWidth, "weights of products");
     barrier_ = memory(16, "barriers");
     faults_ = memory(16, "faults");
     reset_faults();
@@ -189,7 +196,8 @@ class KernelExecutor final : public Executor {
     }
     const auto address = [](const void* it) { return reinterpret_cast<uint64_t>(it); };
     arguments_.clear();
-    for (const auto* it : {&shared_, &kept_, &scratch_, &sums_, &workspace_, &barrier_, &faults_}) {
+    for (const auto* it :
+         {&shared_, &kept_, &scratch_, &sums_, &workspace_, &tiled_, &barrier_, &faults_}) {
       arguments_.push_back(address((*it)->template as<void>()));
     }
     arguments_.push_back(static_cast<uint64_t>(rows));
@@ -208,7 +216,7 @@ class KernelExecutor final : public Executor {
     all(entry_.size(), [&](size_t k) { return variables_.entry(entry_[k]).current.as<void>(); });
     all(entry_.size(), [&](size_t k) { return variables_.entry(entry_[k]).next.as<void>(); });
     kernel.start(blocks_, arguments_);
-    const int64_t barriers = barriers_ * times + times - 1;
+    const int64_t barriers = start_barriers_ + barriers_ * times + times - 1;
     arrivals_ = static_cast<uint32_t>(arrivals_ + static_cast<uint64_t>(barriers * blocks_));
   }
 
@@ -300,11 +308,12 @@ class KernelExecutor final : public Executor {
   SourceOptions options_;
   std::unique_ptr<Kernel> kernel_;
   std::vector<int32_t> nodes_;  // by the numbers of faults, where indices may be out of range
-  int64_t blocks_ = 1, barriers_ = 0, bytes_ = 0;
+  int64_t blocks_ = 1, barriers_ = 0, start_barriers_ = 0, bytes_ = 0;
   int64_t rows_ = -1;      // for which 1 / rows is there
   int64_t times_ = 1;      // of the last start
   uint64_t arrivals_ = 0;  // at barriers, so far
-  std::unique_ptr<DeviceMemory> shared_, kept_, scratch_, sums_, workspace_, barrier_, faults_;
+  std::unique_ptr<DeviceMemory> shared_, kept_, scratch_, sums_, workspace_, tiled_, barrier_,
+      faults_;
   std::vector<std::unique_ptr<DeviceMemory>> inputs_, outputs_;
   std::vector<const DeviceArray*> bound_inputs_, bound_outputs_;  // row-local ones, or null
   std::vector<std::pair<size_t, const DeviceArray*>> copied_;     // shared inputs that are bound

@@ -40,8 +40,13 @@ std::string literal(double value) {
   return fmt::format("Real({:.17g})", value);
 }
 
+int64_t Memory::fast_features() const {
+  return options_.fast_features + (options_.keeps_fast ? plan_.kept_features : 0);
+}
+
 bool Memory::is_fast(const View& view) const {
   const Buffer& buffer = plan_.buffers[static_cast<size_t>(view.buffer)];
+  if (buffer.space == Space::kKept) return options_.keeps_fast;
   return buffer.space == Space::kScratch && buffer.offset + buffer.size <= options_.fast_features;
 }
 
@@ -52,7 +57,8 @@ std::string Memory::start(const View& view) const {
     case Space::kScratch:
       return fmt::format("({} + {})", is_fast(view) ? "fast" : "slow", offset);
     case Space::kKept:
-      return fmt::format("(kept + {})", offset);
+      if (!options_.keeps_fast) return fmt::format("(kept + {})", offset);
+      return fmt::format("(fast + {})", options_.fast_features * options_.lanes + offset);
     case Space::kShared:
       return fmt::format("(a.shared + {})", offset);
     case Space::kVariable:

@@ -14,6 +14,7 @@ class Memory {
  public:
   Memory(const Plan& plan, const SourceOptions& options) : plan_(plan), options_(options) {}
 
+  int64_t fast_features() const;  // of a block's fast memory
   // In the memory of the block.
   bool is_fast(const View& view) const;
   // A pointer to where the view starts.

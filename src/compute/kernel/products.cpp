@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "compute/kernel/writer.h"
 
-// Matrix products, weight gradients and images. The prelude's product() and outer() take functions
-// that fetch an operand.
+// Matrix products, weight gradients and images. product() and outer() of products.cuh take
+// functions that fetch an operand.
 namespace agora::compute::kernel {
 namespace {
 
@@ -29,6 +30,25 @@ std::optional<int64_t> position_stride(const View& view) {
   return stride;
 }
 
+// A product in tiles of tensor cores: `together` of them side by side share the loads of weights. A
+// step of so many takes four units of the path to memory for the weights and two for each tile,
+// all warps one after the other, and about as much of its warp's time as eight and five of them.
+struct Tiling {
+  int64_t together = 1, items = 1;  // work for a warp
+};
+Tiling tiling(int64_t high, int64_t wide, int64_t warps) {
+  Tiling best;
+  int64_t least = 0;
+  for (int64_t some = 1; some <= 4 && some <= wide; ++some) {
+    const int64_t items = high * ((wide + some - 1) / some), rounds = (items + warps - 1) / warps;
+    const int64_t cost = std::max(items * (4 + 2 * some), rounds * (8 + 5 * some) * 2);
+    if (some > 1 && cost >= least) continue;
+    best = {some, items};
+    least = cost;
+  }
+  return best;
+}
+
 int64_t last_stride(const View& view) { return view.shape.back() == 1 ? 1 : view.strides.back(); }
 
 }  // namespace
@@ -38,30 +58,30 @@ void Writer::matmul(const Step& step) {
   const int64_t in = w.shape[0], out = w.shape[1];
   const int64_t positions = feature_count(outer_shape(y)), columns = positions * options_.lanes;
   const int number = number_of(step.node);
-  line(fmt::format("{{ const Real* const x = {}; const Real* const w = {};", memory_.start(x),
-                   memory_.start(w)));
+  line(fmt::format("{{ const Real* const x = {}; const Weight* const w = {};", memory_.start(x),
+                   tiled(w)));
   if (y.buffer >= 0) line(fmt::format("Real* const y = {};", memory_.start(y)));
   if (step.bias) line(fmt::format("const Real* const bias = {};", memory_.start(step.inputs[2])));
-  const int64_t warps = (out + 15) / 16 * (columns / 8);
-  line(fmt::format("matrix_product<{}, {}, {}, {}, {}, {}, {}>({},", in, out, columns,
-                   last_stride(x), w.strides[0], w.strides[1], memory_.is_fast(x),
-                   free_warp(warps)));
-  line(fmt::format("[&](int n) {{ return x + {} * kLanes + n % kLanes; }}, w,",
+  const Tiling tiles = tiling((out + 15) / 16, columns / 8, options_.threads / 32);
+  line(fmt::format("matrix_product<{}, {}, {}, {}, {}, {}>({},", tiles.together, in, out, columns,
+                   last_stride(x), memory_.is_fast(x), free_warp(tiles.items)));
+  line(fmt::format("[&](unsigned n) {{ return x + {} * kLanes + n % kLanes; }}, w,",
                    position(x, "(n / kLanes)")));
-  line("[&](int o, int n, Real v0) {");
+  line(step.bias ? "[&](unsigned o) { return bias[o]; }," : "[](unsigned) { return Real(0); },");
+  line("[&](unsigned o, unsigned n, Real v0, bool inside) {");
   const std::string place = fmt::format("y[({} + o * {}) * kLanes + n % kLanes]",
                                         position(y, "(n / kLanes)"), last_stride(y));
-  if (step.bias) line("v0 += bias[o];");
   if (step.accumulate) line(fmt::format("v0 += {};", place));
   if (const char* function = function_of(step.activation); step.activation != Op::kReshape) {
     line(fmt::format("v0 = {}(v0);", function));
   }
   line(checked("v0", number));
   if (step.code.size() > 1) {
-    line(fmt::format("const int f = n / kLanes * {} + o, r = n % kLanes;", out));
-    line(group(step, "f"));
+    line(fmt::format("const unsigned f = n / kLanes * {} + o, r = n % kLanes;", out));
+    line(group(step, "f", "inside"));
   }
-  if (y.buffer >= 0) line(fmt::format("{} = v0;", place));
+  if (y.buffer >= 0)
+    line(fmt::format("{{ const Real v = settled(v0); if (inside) {} = v; }}", place));
   line("}); }");
 }
 
@@ -71,15 +91,18 @@ void Writer::outer(const Step& step) {
   const int64_t positions = feature_count(outer_shape(x));
   line(fmt::format("{{ const Real* const x = {}; const Real* const dy = {};", memory_.start(x),
                    memory_.start(dy)));
-  const int64_t warps = (in + 15) / 16 * ((out + 7) / 8);
+  const Tiling tiles = tiling((in + 15) / 16, (out + 7) / 8, options_.threads / 32);
   const auto x_position = position_stride(x), dy_position = position_stride(dy);
   if (x_position && dy_position) {
-    line(fmt::format("weight_gradient<{}, {}, {}, {}, {}, {}, {}>({}, x, dy, &{}, rows, fresh); }}",
-                     in, out, positions, *x_position, last_stride(x), *dy_position, last_stride(dy),
-                     free_warp(warps), sum_place(step.outputs[0], "0")));
+    line(fmt::format(
+        "weight_gradient<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>({}, x, dy, &{}, rows, fresh); }}",
+        tiles.together, in, out, positions, *x_position, last_stride(x), memory_.is_fast(x),
+        *dy_position, last_stride(dy), memory_.is_fast(dy), free_warp(tiles.items),
+        sum_place(step.outputs[0], "0")));
     return;
   }
-  line(fmt::format("outer<{}, {}, {}>({},", in, out, positions, free_warp(warps)));
+  line(fmt::format("outer<{}, {}, {}, {}>({},", tiles.together, in, out, positions,
+                   free_warp(tiles.items)));
   line(fmt::format("[&](int k, int n) {{ return x[({} + k * {}) * kLanes + n % kLanes]; }},",
                    position(x, "(n / kLanes)"), last_stride(x)));
   line(
@@ -103,8 +126,9 @@ void Writer::convolution(const Step& step) {
                    memory_.start(x), memory_.start(w), memory_.start(y)));
   line(fmt::format("constexpr int kHeight = {}, kWidth = {}, kFrom = {}, kTo = {};", height, width,
                    from, to));
-  line(fmt::format("product<9 * kFrom, kTo, {}>({},", columns,
-                   free_warp((to + 15) / 16 * (columns / 8))));
+  const Tiling tiles = tiling((to + 15) / 16, columns / 8, options_.threads / 32);
+  line(fmt::format("product<{}, 9 * kFrom, kTo, {}>({},", tiles.together, columns,
+                   free_warp(tiles.items)));
   line("[&](int k, int n) {");
   line(
       fmt::format("const int tap = k / kFrom, p = n / kLanes, down = p / kWidth {0} (tap / 3 - 1), "
@@ -126,8 +150,9 @@ void Writer::conv_weight(const Step& step) {
                    memory_.start(dy)));
   line(fmt::format("constexpr int kHeight = {}, kWidth = {}, kIn = {}, kOut = {};", height, width,
                    in, out));
-  line(fmt::format("outer<9 * kIn, kOut, kHeight * kWidth>({},",
-                   free_warp((9 * in + 15) / 16 * ((out + 7) / 8))));
+  const Tiling tiles = tiling((9 * in + 15) / 16, (out + 7) / 8, options_.threads / 32);
+  line(fmt::format("outer<{}, 9 * kIn, kOut, kHeight * kWidth>({},", tiles.together,
+                   free_warp(tiles.items)));
   line("[&](int k, int n) {");
   line(
       "const int tap = k / kIn, p = n / kLanes, down = p / kWidth + tap / 3 - 1, across = p % "

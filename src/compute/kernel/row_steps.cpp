@@ -18,11 +18,11 @@ constexpr size_t kPartSize = 12'000;  // characters of a function, about
 
 void Writer::begin_threads(int64_t count) {
   const int64_t from = busy_ % options_.threads;
-  line(fmt::format("ROLLED for (int i = {}; i < {}; i += kThreads) {{",
-                   from == 0
-                       ? "thread_index()"
-                       : fmt::format("(thread_index() + {}) % kThreads", options_.threads - from),
-                   count));
+  line(fmt::format(
+      "ROLLED for (unsigned i = {}; i < {}; i += kThreads) {{",
+      from == 0 ? "unsigned(thread_index())"
+                : fmt::format("unsigned(thread_index() + {}) % kThreads", options_.threads - from),
+      count));
   busy_ += (count + 31) / 32 * 32;
 }
 
@@ -83,7 +83,7 @@ void Writer::row_step(const Step& step) {
   switch (step.kind) {
     case StepKind::kElementwise:
       begin_threads(step.outputs[0].count() * options_.lanes);
-      line("const int f = i / kLanes, r = i % kLanes;");
+      line("const unsigned f = i / kLanes, r = i % kLanes;");
       line(group(step, "f") + "}");
       return;
     case StepKind::kLoadRows:
@@ -101,7 +101,7 @@ void Writer::load(const Step& step) {
   const View& to = step.outputs[0];
   const int64_t features = to.count();
   begin_threads(features * options_.lanes);
-  line(fmt::format("const int f = i % {0}, r = i / {0};", features));
+  line(fmt::format("const unsigned f = i % {0}, r = i / {0};", features));
   line(fmt::format("const int64 from = (first_row + (r < rows ? r : rows - 1)) * {} + f;",
                    features));
   std::string value;
@@ -121,7 +121,7 @@ void Writer::store(const Step& step) {
   const View& from = step.inputs[0];
   const int64_t features = from.count();
   begin_threads(features * options_.lanes);
-  line(fmt::format("const int f = i % {0}, r = i / {0};", features));
+  line(fmt::format("const unsigned f = i % {0}, r = i / {0};", features));
   line(fmt::format(
       "if (r < rows) {}[(first_row + r) * {} + f] = {}; }}",
       step.variable ? memory_.variable(step.index, true) : fmt::format("a.outputs[{}]", step.index),
@@ -143,14 +143,14 @@ void Writer::row_operation(const Step& step) {
     case Op::kConstant: {
       const View& to = step.outputs[0];
       begin_threads(to.count() * options_.lanes);
-      line("const int f = i / kLanes, r = i % kLanes;");
+      line("const unsigned f = i / kLanes, r = i % kLanes;");
       line(fmt::format("{} = {}; }}", memory_.at(to, "f"),
                        step.inputs.empty() ? "Real(0)" : memory_.at(step.inputs[0], "f")));
       return;
     }
     case Op::kPad:
       begin_threads(step.outputs[0].count() * options_.lanes);
-      line("const int f = i / kLanes, r = i % kLanes;");
+      line("const unsigned f = i / kLanes, r = i % kLanes;");
       line(fmt::format("{} = {}; }}", memory_.at(step.outputs[0], "f"), padded(step)));
       return;
     case Op::kSum:
@@ -217,9 +217,10 @@ void Writer::reduce(const Step& step) {
     const int64_t all = (positions * options_.lanes * parts + 31) / 32 * 32;
     begin_threads(all);
   }
-  line(fmt::format(
-      "const int r = i % kLanes, part = kWarp == 1 ? 0 : i / kLanes % {0}, p = i / kLanes / {0};",
-      parts));
+  line(
+      fmt::format("const unsigned r = i % kLanes, part = kWarp == 1 ? 0 : i / kLanes % {0}, p = i "
+                  "/ kLanes / {0};",
+                  parts));
   line(fmt::format("const bool inside = p < {};", positions));
   line(fmt::format("const Real* const x = {} + (inside ? {} : 0) * kLanes + r;", memory_.start(x),
                    index_of(kept, x.strides, "p")));
@@ -229,7 +230,7 @@ void Writer::reduce(const Step& step) {
                   step.op == Op::kSum ? "Sum" : "Maximum",
                   parts == 1 ? "1" : fmt::format("(kWarp == 1 ? 1 : {})", parts), count,
                   index_of(joined, x.strides, "k"), literal(step.scale)));
-  line("if (part == 0 && inside) { const int f = p; (void)f;" + checked("v0", number));
+  line("if (part == 0 && inside) { const unsigned f = p; (void)f;" + checked("v0", number));
   if (step.code.size() > 1) line(group(step, "f"));
   if (step.outputs[0].buffer >= 0) {
     line(fmt::format("{} = v0;", memory_.element(step.outputs[0], "p")));
@@ -246,10 +247,10 @@ void Writer::softmax(const Step& step) {
   const std::string width = x.rows ? " * kLanes" : "";
   if (x.rows) {
     begin_threads(feature_count(kept) * options_.lanes);
-    line("const int p = i / kLanes, r = i % kLanes;");
+    line("const unsigned p = i / kLanes, r = i % kLanes;");
   } else {
     begin_threads(feature_count(kept));
-    line("const int p = i, r = 0;");
+    line("const unsigned p = i, r = 0;");
   }
   line(fmt::format("const Real* const x = {} + {}{} + r; Real* const y = {} + {}{} + r;",
                    memory_.start(x), index_of(kept, x.strides, "p"), width, memory_.start(y),
@@ -282,7 +283,7 @@ void Writer::reflect(const Step& step) {
   const int64_t columns = shape_of.shape[size_t(step.ints.back())];
   const int64_t stride = x.strides[static_cast<size_t>(step.ints.back())] * options_.lanes;
   begin_threads(feature_count(others) * options_.lanes);
-  line("const int p = i / kLanes, r = i % kLanes;");
+  line("const unsigned p = i / kLanes, r = i % kLanes;");
   line(fmt::format("const int at = {} * kLanes + r;", index_of(others, x.strides, "p")));
   line(fmt::format("constexpr int kRows = {}, kColumns = {}, kStep = {};", rows, columns, stride));
   line("Real cells[kRows * kColumns];");
@@ -290,7 +291,7 @@ void Writer::reflect(const Step& step) {
   line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = x[k * kStep]; }");
   line("reflect_cells<kRows, kColumns>(cells);");
   if (step.activation == Op::kTanh) {
-    line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = tanh(cells[k]);");
+    line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = op_tanh(cells[k]);");
   } else if (step.inputs.size() == 2) {
     line(fmt::format("{{ const Real* const y = {} + at;", memory_.start(step.inputs[1])));
     line(
@@ -353,7 +354,8 @@ void Writer::indexed(const Step& step) {
     return;
   }
   begin_threads(y.count() * options_.lanes);
-  line(fmt::format("const int f = i / kLanes, r = i % kLanes, k = f / {0}, j = f % {0};", size));
+  line(fmt::format("const unsigned f = i / kLanes, r = i % kLanes, k = f / {0}, j = f % {0};",
+                   size));
   line(fmt::format("const int row = {};", row_at("k")));
   line(fmt::format("{} = {}; }}", memory_.element(y, "f"),
                    step.op == Op::kOneHot

@@ -18,7 +18,7 @@ constexpr int64_t kLongReduction = 1 << 15;
 
 }  // namespace
 
-std::string Writer::group(const Step& step, const std::string& f) {
+std::string Writer::group(const Step& step, const std::string& f, const std::string& condition) {
   std::string text;
   const size_t first = step.kind == StepKind::kElementwise ? 0 : 1;  // v0 is the operation's
   std::vector<bool> read(step.inputs.size());
@@ -52,7 +52,11 @@ std::string Writer::group(const Step& step, const std::string& f) {
   }
   for (size_t k = first; k < step.outputs.size(); ++k) {
     if (step.outputs[k].buffer < 0) continue;
-    text += fmt::format("{} = v{};\n", memory_.at(step.outputs[k], f), k);
+    const std::string to = memory_.at(step.outputs[k], f);
+    text += condition.empty() ? fmt::format("{} = v{};\n", to, k)
+                              : fmt::format("{{ const Real v = settled(v{}); if ({}) {} = v; }}\n",
+                                            k, condition, to);
+    text += tile_next(step.outputs[k], f, fmt::format("v{}", k));
   }
   return text;
 }
@@ -87,15 +91,16 @@ Writer::Elements Writer::shared_elements(const Step& step) {
   }
 }
 
-// One loop over the elements of all pieces, each of which starts with a new warp.
+// One loop over the elements of all pieces, each of which starts with a new warp; blocks take warps
+// of it in turn.
 void Writer::write_distributed(const std::vector<Elements>& pieces) {
   if (pieces.empty()) return;
   int64_t total = 0;
   for (const Elements& piece : pieces) total += (piece.count + 31) / 32 * 32;
   source_.distributed = std::max(source_.distributed, total);
   line(fmt::format(
-      "ROLLED for (int i = block_index() * kThreads + thread_index(); i < {}; i += kThreads * "
-      "block_count()) {{",
+      "ROLLED for (int i = (warp_index() * block_count() + block_index()) * kWarp + lane_index(); "
+      "i < {}; i += kThreads * block_count()) {{",
       total));
   int64_t begin = 0;
   for (size_t k = 0; k < pieces.size(); ++k) {

@@ -11,6 +11,8 @@
 namespace agora::compute::kernel {
 namespace {
 
+constexpr size_t kFewProducts = 64;
+
 void add_readers(const std::vector<Step>& steps, std::multimap<int32_t, const Step*>& readers) {
   for (const Step& step : steps) {
     for (const View& view : step.inputs) {
@@ -30,6 +32,7 @@ Writer::Writer(const Plan& plan, const SourceOptions& options)
     add_readers(phase.shared, readers_);
     add_readers(phase.rows, readers_);
   }
+  find_weights();
 }
 
 void Writer::line(const std::string& text) {
@@ -54,9 +57,16 @@ Source Writer::run() {
   line(fmt::format("using Real = {};", options_.type == Type::kFloat64 ? "double" : "float"));
   line(fmt::format("constexpr int kLanes = {}, kBlockThreads = {};", options_.lanes,
                    options_.threads));
+  const bool is_short = options_.short_products && options_.type == Type::kFloat32;
+  if (is_short) line("#define AGORA_SHORT");
+  // A search has few products and runs often: calls cost it more than code.
+  if (is_short && products_ <= kFewProducts) line("#define AGORA_INLINED");
+  line(fmt::format("constexpr bool kShort = {};", is_short));
   line(kPrelude);
   line("struct Arguments {");
-  line("Real *shared, *kept, *scratch, *sums, *workspace; unsigned* barrier; int* faults;");
+  line(
+      "Real *shared, *kept, *scratch, *sums, *workspace; Weight* tiled; unsigned* barrier; int* "
+      "faults;");
   line(fmt::format(
       "int64 rows, arrivals, times; const void* inputs[{}]; Real *outputs[{}], *current[{}], "
       "*next[{}]; }};",
@@ -73,7 +83,7 @@ Source Writer::run() {
       "Real* const fast = reinterpret_cast<Real*>(fast_memory);");
   line("#else");
   line(fmt::format("static Real fast_memory[{}];",
-                   std::max<int64_t>(1, options_.fast_features * options_.lanes)));
+                   std::max<int64_t>(1, memory_.fast_features() * options_.lanes)));
   line("#define FAST_MEMORY Real* const fast = fast_memory;");
   line("#endif");
   line(
@@ -91,12 +101,16 @@ Source Writer::run() {
   line("const int parts = tiles < block_count() ? tiles : block_count();");
   line("unsigned arrivals = unsigned(a.arrivals);");
   line("(void)fast, (void)slow, (void)own_sums, (void)parts, (void)arrivals;");
+  line("{ constexpr bool odd = false; (void)odd;");
+  source_.start_barriers = tile_weights(-1) ? 1 : 0;
+  line("}");
   line("for (int64 time = 0; time < a.times; ++time) {");
   line("const bool odd = time % 2 != 0; (void)odd;");
   line("if (time > 0) grid_barrier(a.barrier, arrivals);");
   for (phase_ = 0; phase_ < plan_.phases.size(); ++phase_) {
     line(fmt::format("// Phase {}.", phase_));
     phase_shared(phase_);
+    if (tile_weights(static_cast<int64_t>(phase_))) ++source_.grid_barriers;
     phase_rows(phase_);
     if (phase_ + 1 < plan_.phases.size()) {
       line("grid_barrier(a.barrier, arrivals);");

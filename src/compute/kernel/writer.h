@@ -7,7 +7,7 @@
 namespace agora::compute::kernel {
 
 // Writes steps as text. Row steps are in row_steps.cpp and products.cpp, shared ones in
-// shared_steps.cpp.
+// shared_steps.cpp, and what products need of shared tensors in weights.cpp.
 class Writer {
  public:
   Writer(const Plan& plan, const SourceOptions& options);
@@ -47,13 +47,28 @@ class Writer {
   bool is_read_on(const Step& step) const;
   bool has_own_reader(int32_t buffer, const std::vector<Step>& steps) const;
 
+  // Weights in the order of tensor cores.
+  struct Tiled {
+    View view{};
+    int64_t place = 0, size = 0;
+    int64_t phase = -1;        // after whose shared steps they are brought there; -1: at the start
+    bool takes_turns = false;  // two places: for current and next values
+  };
+  void find_weights();
+  bool is_updated_by_elements(int32_t variable) const;
+  int64_t phase_that_computes(int32_t buffer) const;
+  bool tile_weights(int64_t phase);  // whether there are any; ends with a barrier of all blocks
+  std::string tiled(const View& w) const;  // a pointer to them
+  // Puts the next value of element `f` of a variable where products look for it.
+  std::string tile_next(const View& output, const std::string& f, const std::string& value);
+
   // A loop over `count` things by the threads of the block; threads beyond those that earlier
   // loops of the wave keep busy come first.
   void begin_threads(int64_t count);
   std::string free_warp(int64_t warps);
   // The instructions of a group for element `f`; of one that follows an operation, whose value is
-  // v0, those after it.
-  std::string group(const Step& step, const std::string& f);
+  // v0, those after it. Results are stored where the condition holds.
+  std::string group(const Step& step, const std::string& f, const std::string& condition = "");
   // Element f of a pad.
   std::string padded(const Step& step) const;
   std::string checked(const std::string& value, int number) const;
@@ -70,6 +85,8 @@ class Writer {
   std::multimap<int32_t, const Step*> readers_;  // of buffers
   std::vector<int64_t> sums_at_;            // per phase: where its sums start among a block's own
   std::map<int32_t, int64_t> inline_sums_;  // buffers that their reader adds up: place of the sums
+  std::vector<Tiled> tiled_;
+  size_t products_ = 0;  // of rows
   size_t phase_ = 0;
   std::string functions_;  // the row steps
   int parts_ = 0;          // of them
