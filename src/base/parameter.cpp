@@ -33,7 +33,7 @@ std::string expected_value(const Parameter& parameter, const Argument& given) {
       const auto numbers = all_numbers(given);
       if (!numbers) return "numbers with commas between them";
       for (const double each : *numbers) {
-        if (const std::string wanted = expected(parameter, each); !wanted.empty()) return wanted;
+        if (std::string wanted = expected(parameter, each); !wanted.empty()) return wanted;
       }
       return "";
     }
