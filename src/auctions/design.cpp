@@ -255,6 +255,21 @@ DesignResult best_design(const Setting& setting, const DesignOptions& options) {
   return result;
 }
 
+std::optional<CrossValidation> cross_validate(std::string_view mechanism, const Setting& setting,
+                                              const ExactOptions& options) {
+  const std::vector<Setting> folds = folds_of(setting);
+  if (folds.size() == 1) return std::nullopt;
+  Comparison comparison(1);
+  for (const Setting& fold : folds) {
+    const auto made = exact(mechanism, fold, options);
+    comparison.measure({made.get()}, fold, fold.held_out(), options.seed);
+  }
+  Contender found;
+  comparison.fill(0, found);
+  return CrossValidation{static_cast<int>(folds.size()), comparison.profiles(), found.revenue,
+                         found.revenue_error};
+}
+
 std::optional<Contender> best_baseline(const Setting& setting, int64_t profiles, uint64_t seed) {
   std::vector<std::unique_ptr<Mechanism>> made;
   std::vector<const Mechanism*> seen;

@@ -45,6 +45,16 @@ struct DesignResult {
 
 DesignResult best_design(const Setting& setting, const DesignOptions& options);
 
+// What a kind earns when it is designed anew for each fold of a table of few rows and judged on
+// what that leaves out; nothing for tables of many, and laws.
+struct CrossValidation {
+  int folds = 0;
+  int64_t profiles = 0;
+  double revenue = 0, revenue_error = 0;
+};
+std::optional<CrossValidation> cross_validate(std::string_view mechanism, const Setting& setting,
+                                              const ExactOptions& options);
+
 // The best truthful mechanism that takes a moment to compute, if there is one.
 std::optional<Contender> best_baseline(const Setting& setting, int64_t profiles, uint64_t seed);
 

@@ -148,6 +148,30 @@ TEST(BestDesign, JudgesFewRowsByCrossValidation) {
       100);
 }
 
+// By hand: five designs, each judged on the fifth of the rows that it has not seen.
+TEST(CrossValidation, JudgesEveryRowByADesignThatHasNotSeenIt) {
+  const ValueTable table = past_values(100, 0.5, 4);
+  std::vector<double> rows = table.design;
+  rows.insert(rows.end(), table.held_out.begin(), table.held_out.end());
+  double sum = 0.0;
+  for (int fold = 0; fold < 5; ++fold) {
+    ValueTable part{.bidders = 2, .items = 3, .design = {}, .held_out = {}};
+    for (int k = 0; k < 100; ++k) {
+      auto& to = k % 5 == fold ? part.held_out : part.design;
+      to.insert(to.end(), rows.begin() + 6 * k, rows.begin() + 6 * (k + 1));
+    }
+    const auto made = exact("bundle", make_setting("part.csv", part));
+    for (const double payment : run(*made, part.held_out).payments) sum += payment / 100;
+  }
+  const auto found = cross_validate("bundle", make_setting("few.csv", table), {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->folds, 5);
+  EXPECT_EQ(found->profiles, 100);
+  EXPECT_NEAR(found->revenue, sum, 1e-9);
+  EXPECT_FALSE(cross_validate("bundle", setting("2x2"), {}));
+  EXPECT_FALSE(cross_validate("bundle", make_setting("m.csv", past_values(1000, 0.5, 4)), {}));
+}
+
 TEST(Baseline, IsTheBestOfTheQuickOnes) {
   EXPECT_EQ(best_baseline(setting("2x2"), 50'000, 1)->mechanism, "bundle");  // .8393
   EXPECT_EQ(best_baseline(setting("3x10"), 5'000, 1)->mechanism.find("bundle"), std::string::npos);
