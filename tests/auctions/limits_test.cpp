@@ -159,6 +159,42 @@ TEST(Limits, AreKeptByAllWhoTakeThem) {
   EXPECT_GT(tried, 40);
 }
 
+// RegretNet's head by hand: softmaxes of two halves of the scores, over bidders and over items,
+// each with one place for nobody and nothing; the smaller share counts.
+TEST(UnitDemand, RegretNetGivesTheSmallerOfTwoSoftmaxes) {
+  const int n = 2, m = 3, width = 4, scores = (n + 1) * (m + 1);
+  const Setting market = setting("2x3; demand unit");
+  const auto network = untrained(mechanism_kind("regretnet"), market, 1, width, 5);
+  const Parameters saved = network->parameters();
+  const auto layer = [&](const std::string& name, const std::vector<double>& x) {
+    const auto& weight = saved.tensors.at(name + ".weight");
+    std::vector<double> y = saved.tensors.at(name + ".bias").values;
+    const size_t out = y.size();
+    for (size_t i = 0; i < x.size(); ++i) {
+      for (size_t o = 0; o < out; ++o) y[o] += x[i] * weight.values[i * out + o];
+    }
+    return y;
+  };
+  const std::vector<double> bids{0.9, 0.1, 0.5, 0.3, 0.8, 0.2};
+  std::vector<double> hidden = layer("allocation.0", bids);
+  for (double& x : hidden) x = std::tanh(x);
+  const std::vector<double> out = layer("allocation.1", hidden);
+  ASSERT_EQ(out.size(), 2u * scores);
+  const Outcome found = run(*network, bids);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < m; ++j) {
+      const auto score = [&](int half, int row, int column) {
+        return std::exp(out[half * scores + row * (m + 1) + column]);
+      };
+      double bidders = 0.0, items = 0.0;
+      for (int row = 0; row <= n; ++row) bidders += score(0, row, j);
+      for (int column = 0; column <= m; ++column) items += score(1, i, column);
+      EXPECT_NEAR(found.allocation[i * m + j],
+                  std::min(score(0, i, j) / bidders, score(1, i, j) / items), 1e-6);
+    }
+  }
+}
+
 // Pavlov's: one who wants one of two items of U[0,1] is best asked 1/sqrt(3) for either.
 TEST(UnitDemand, OneBidderPaysTheBestPrice) {
   const Setting market = setting("1x2; demand unit");
@@ -252,6 +288,16 @@ TEST(RevenueBound, IsAboveWhatIsKnownToBeBest) {
   EXPECT_LT(bound("2x2; budget 0.3", 81), 0.6);
   EXPECT_FALSE(revenue_bound(setting("3x10"), 400));
   EXPECT_FALSE(revenue_bound(setting("1x2 copula(0.5) uniform(0,1)"), 400));
+}
+
+// On atoms it is the optimum, which another program finds.
+TEST(RevenueBound, IsTheOptimumOfAtoms) {
+  for (const char* limits : {"", "; demand unit", "; budget 1.5", "; demand unit; budget 1.2,2"}) {
+    const Setting market =
+        setting(std::string("2x2 discrete(1:0.5,2:0.5) discrete(1:0.7,3:0.3)") + limits);
+    const double best = std::stod(exact("lp", market)->parameters().notes.at("revenue_on_types"));
+    EXPECT_NEAR(revenue_bound(market, 400)->revenue, best, 1e-6) << limits;
+  }
 }
 
 TEST(Lottery, DrawsMatchingsWithTheirProbabilities) {
