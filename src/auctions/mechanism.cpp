@@ -136,7 +136,7 @@ std::string refusal_of(const MechanismKind& kind, const Setting& setting) {
     return (!wants_one || (each.takes_unit_demand && each.takes_unit_demand(setting))) &&
            (!limited_money || (each.takes_budgets && each.takes_budgets(setting)));
   };
-  const std::string why = kind.refusal(setting);
+  std::string why = kind.refusal(setting);
   if (!why.empty() || takes(kind)) return why;
   std::vector<std::string> others;
   for (const MechanismKind& each : mechanisms()) {

@@ -380,8 +380,10 @@ TEST(Limits, RefusalsNameThoseWhoCan) {
 // Stopped and taken up again, a training ends with the bits of one that was not.
 TEST(Limits, AreResumedWith) {
   const Scratch scratch;
-  for (const auto& [name, text] : {std::pair{"tariff", "2x2; demand unit; budget 0.4,0.6"},
-                                   {"regretnet", "2x2; demand unit"}}) {
+  const std::vector<std::pair<std::string, std::string>> tried{
+      {"tariff", "2x2; demand unit; budget 0.4,0.6"}, {"regretnet", "2x2; demand unit"}};
+  for (const auto& each : tried) {
+    const std::string &name = each.first, &text = each.second;
     const Setting market = setting(text);
     Recipe how = recipe(name, market);
     how.iterations = 6;
