@@ -13,7 +13,7 @@
 namespace agora::auctions {
 namespace {
 
-constexpr int64_t kBoundProfiles = 300;  // of cells
+constexpr int64_t kBoundProfiles = 256;  // of cells
 
 Setting alone(const Setting& setting, int bidder) {
   Limits limits = setting.limits();

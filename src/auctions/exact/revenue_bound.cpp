@@ -10,7 +10,6 @@
 #include "auctions/exact/type_space.h"
 #include "auctions/limits.h"
 #include "auctions/setting.h"
-#include "base/error.h"
 #include "base/progress.h"
 #include "base/signals.h"
 
@@ -20,7 +19,7 @@ namespace {
 constexpr int kFewestPoints = 3, kMostPoints = 200;
 constexpr int kSteps = 200;  // of a cell, for its mean
 constexpr double kViolation = 1e-7;
-constexpr int kRowsPerType = 2, kMostRounds = 500;
+constexpr int kRowsPerType = 2, kMostRounds = 200;
 
 // One cell of a law: not more than its mean, and lines that are not below what the value of a share
 // x of the cell can be. For any q, v x <= max(v - q, 0) + q x as x is at most 1.
@@ -117,8 +116,7 @@ class Relaxation {
     do {
       note_activity("bound: round {}, {} constraints", rounds + 1, lp_.rows());
       revenue = lp_.solve();
-      CHECK(++rounds <= kMostRounds, "no end of violated constraints");
-    } while (add_violated());
+    } while (++rounds < kMostRounds && add_violated());  // with fewer constraints it is a bound too
     return revenue;
   }
 
