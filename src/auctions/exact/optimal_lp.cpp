@@ -225,7 +225,7 @@ class Program {
         base = static_cast<int64_t>(next[i]++);
       }
       for (int type = 0; type < space_.types(i); ++type) {
-        const double value = value_at(situation, type);
+        const double value = std::max(0.0, value_at(situation, type));
         const double payment = std::clamp(value - x[situation.utility[type]], 0.0,
                                           std::min(value, budget_of(limits_, i)));
         if (dominant_) {
