@@ -16,10 +16,20 @@ struct Interval {
   double low, high;
 };
 
+// What bidders want and can pay. Limits only take outcomes away, worth is additive as ever: one who
+// wants a single item gets at most one in all, a lottery over single items, and nobody pays more
+// than its budget, which all know.
+enum class Demand { kAdditive, kUnit };
+struct Limits {
+  Demand demand = Demand::kAdditive;
+  std::vector<double> budgets = {};  // (bidders), infinite: none; empty: nobody has one
+  bool operator==(const Limits&) const = default;
+};
+
 struct SettingLaws;  // what a setting knows of the laws of values
 
-// n bidders with additive values of m items, drawn from a known law or from a table of past
-// values. Cheap to copy. Made by setting() and setting_from_values().
+// n bidders with values of m items, drawn from a known law or from a table of past values. Cheap to
+// copy. Made by setting() and setting_from_values().
 class Setting {
  public:
   const std::string& text() const;
@@ -29,6 +39,9 @@ class Setting {
   Interval search_domain(int bidder, int item) const;  // finite: where audits look for bids
   bool bidder_symmetric() const;                       // bidders have the same law
   bool item_symmetric() const;                         // items have the same law
+  const Limits& limits() const;
+  bool unit_demand() const { return limits().demand == Demand::kUnit; }
+  double budget(int bidder) const;  // infinite: none
 
   // Profiles first .. first+count-1 of a stream: values (count, bidders, items). A profile is a
   // pure function of (seed, stream, its number); streams from 100 on are the library's own.
@@ -49,7 +62,10 @@ class Setting {
 };
 
 // "3x10 uniform(0,1)", "1x2 uniform(4,16) uniform(4,7)", "2x2", "IV", "VI(0.1)"; docs/auctions.md.
+// Limits follow: "2x3; demand unit; budget 0.5,inf".
 Setting setting(std::string_view text);
+// The same market with these limits instead of its own. One budget stands for all bidders.
+Setting limited(const Setting& setting, Limits limits);
 // A CSV of past values, one row per profile or in long form; every tenth profile is held out.
 Setting setting_from_values(const std::string& file);
 
@@ -67,6 +83,7 @@ struct Parameters {
   std::string mechanism;  // its name in the registry
   std::string setting;    // what it was made for
   int bidders = 0, items = 0;
+  Limits limits = {};
   std::map<std::string, Tensor> tensors;
   std::map<std::string, std::string> notes;
 };

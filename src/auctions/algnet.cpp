@@ -64,7 +64,8 @@ Tensor Auctioneer::allocate(Tensor x) const {
   Shape flat = x.shape();
   flat[flat.size() - 2] = 1;
   flat.back() = x.size(-2) * x.size(-1);
-  return sigmoid(sold_(reshape(x, flat))) * softmax(split_(seen_by_each(x)), -2);
+  return at_most_one(architecture_,
+                     sigmoid(sold_(reshape(x, flat))) * softmax(split_(seen_by_each(x)), -2));
 }
 
 Decision Auctioneer::operator()(Tensor bids) const {

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
+#include "auctions/exact/assignment.h"
 #include "auctions/exact/virtual_value.h"
+#include "auctions/limits.h"
 #include "auctions/setting.h"
 #include "base/thread_pool.h"
 
@@ -33,11 +36,37 @@ Levels virtual_values(const Setting& setting) {
   return levels;
 }
 
+// What weights (n, m) add up to at most: every item to whoever has the largest, or, if there is an
+// assignment, one item each.
+double best_sum(const std::vector<double>& weights, int m, Assignment* one_each) {
+  if (one_each != nullptr) return one_each->solve(weights.data());
+  std::vector<double> most(m, 0.0);
+  for (size_t e = 0; e < weights.size(); ++e) most[e % m] = std::max(most[e % m], weights[e]);
+  return std::accumulate(most.begin(), most.end(), 0.0);
+}
+
+// What items are worth to those who value them most, none of them more than its budget.
+double most_payments(const Setting& setting, const double* values, Assignment* one_each) {
+  const int n = setting.bidders(), m = setting.items();
+  std::vector<double> weights(values, values + n * m);
+  double all = 0.0;  // of what bidders could pay if each had every item
+  for (int i = 0; i < n; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < m; ++j) {
+      sum += weights[i * m + j];
+      weights[i * m + j] = std::min(weights[i * m + j], setting.budget(i));
+    }
+    all += std::min(sum, setting.budget(i));
+  }
+  return std::min(all, best_sum(weights, m, one_each));
+}
+
 // The dual bound of Cai, Devanur and Weinberg for one profile: in the item that a bidder gains most
 // from, at prices of 0 or the highest other bids, its virtual value counts, in all others its
-// value.
-double dual_of(const Levels& levels, const double* values, int n, int m, bool priced) {
-  std::vector<double> most(m, 0.0);
+// value. Limits take outcomes away, so that it stays a bound.
+double dual_of(const Levels& levels, const double* values, int n, int m, bool priced,
+               Assignment* one_each) {
+  std::vector<double> weights(values, values + n * m);
   for (int i = 0; i < n; ++i) {
     int favourite = -1;
     double gain = 0.0;
@@ -49,14 +78,11 @@ double dual_of(const Levels& levels, const double* values, int n, int m, bool pr
       const double left = values[i * m + j] - other;
       if (left >= gain && (favourite < 0 || left > gain)) favourite = j, gain = left;
     }
-    for (int j = 0; j < m; ++j) {
-      const double value = values[i * m + j];
-      most[j] = std::max(most[j], j == favourite ? (*levels[i * m + j])(value) : value);
-    }
+    if (favourite < 0) continue;
+    const int cell = i * m + favourite;
+    weights[cell] = (*levels[cell])(values[cell]);
   }
-  double sum = 0.0;
-  for (const double each : most) sum += each;
-  return sum;
+  return best_sum(weights, m, one_each);
 }
 
 }  // namespace
@@ -84,6 +110,8 @@ void Comparison::measure(const std::vector<const Mechanism*>& mechanisms, const 
     const int64_t first = part * kSlice, count = std::min(kSlice, profiles - first);
     std::vector<double> values(count * n * m), allocation(values.size()), payments(count * n);
     std::vector<double> earned(count * count_);
+    Assignment one_each(n, m);
+    Assignment* const assignment = setting.unit_demand() ? &one_each : nullptr;
     setting.sample_held_out(seed, kEvaluationStream, first, count, values.data());
     own.welfare.assign(count_, 0.0);
     own.sold.assign(count_, 0.0);
@@ -91,6 +119,7 @@ void Comparison::measure(const std::vector<const Mechanism*>& mechanisms, const 
     own.products.assign(products_.size(), 0.0);
     for (int a = 0; a < count_; ++a) {
       run_checked(*mechanisms[a], count, n, m, values.data(), allocation.data(), payments.data());
+      check_limits(*mechanisms[a], setting, count, allocation.data(), payments.data());
       for (size_t e = 0; e < values.size(); ++e) {
         own.welfare[a] += values[e] * allocation[e];
         own.sold[a] += allocation[e];
@@ -104,13 +133,9 @@ void Comparison::measure(const std::vector<const Mechanism*>& mechanisms, const 
         for (int b = 0; b < count_; ++b) own.products[a * count_ + b] += row[a] * row[b];
       }
       const double* profile = values.data() + k * n * m;
-      for (int j = 0; j < m; ++j) {
-        double most = 0.0;
-        for (int i = 0; i < n; ++i) most = std::max(most, profile[i * m + j]);
-        own.most_welfare += most;
-      }
+      own.most_welfare += most_payments(setting, profile, assignment);
       for (int priced = 0; !levels.empty() && priced < 2; ++priced) {
-        own.dual[priced] += dual_of(levels, profile, n, m, priced == 1);
+        own.dual[priced] += dual_of(levels, profile, n, m, priced == 1, assignment);
       }
     }
   };

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "auctions/bounds.h"
 #include "auctions/comparison.h"
+#include "auctions/exact/reserve.h"
+#include "auctions/limits.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
 #include "auctions/training/recipes.h"
@@ -23,9 +26,17 @@ constexpr int kFolds = 5;
 constexpr int64_t kTrialIterations = 20, kFewestIterations = 20;
 constexpr double kTrialShare = 0.05;
 constexpr int64_t kRegretProfiles = 200;
+constexpr double kBoundSeconds = 6;  // a bound is not for those who have less
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The same market with other rows.
+Setting with_table(const Setting& setting, ValueTable table) {
+  const std::string& text = setting.text();
+  const size_t name = text.size() - limits_text(setting.limits()).size();
+  return limited(make_setting(text.substr(0, name), std::move(table)), setting.limits());
 }
 
 // The market as it is designed for and judged on, several times where profiles are few.
@@ -44,7 +55,7 @@ std::vector<Setting> folds_of(const Setting& setting) {
       auto& to = k % kFolds == fold ? part.held_out : part.design;
       to.insert(to.end(), all.begin() + k * size, all.begin() + (k + 1) * size);
     }
-    folds.push_back(make_setting(setting.text(), std::move(part)));
+    folds.push_back(with_table(setting, std::move(part)));
   }
   return folds;
 }
@@ -55,7 +66,7 @@ Setting whole(const Setting& setting) {
   if (!table) return setting;
   ValueTable all = *table;
   all.design.insert(all.design.end(), table->held_out.begin(), table->held_out.end());
-  return make_setting(setting.text(), std::move(all));
+  return with_table(setting, std::move(all));
 }
 
 bool discrete(const Setting& setting) {
@@ -74,9 +85,13 @@ bool truthful_everywhere(const MechanismKind& kind, const Setting& setting) {
   return kind.average_flag.empty() || setting.bidders() == 1 || discrete(setting);
 }
 
-Arguments fitted(const MechanismKind& kind) {
+// Reserves earn more than none. The efficient auction stays what it is where second-price has them.
+Arguments fitted(const MechanismKind& kind, const Setting& setting) {
   Arguments arguments;
-  if (find(kind.parameters, "fit-reserves") != nullptr) arguments.emplace("fit-reserves", true);
+  const bool instead = setting.unit_demand() && setting.items() > 1;
+  if (find(kind.parameters, kFitReserves) != nullptr && (instead || kind.name != "vcg")) {
+    arguments.emplace(kFitReserves, true);
+  }
   return arguments;
 }
 
@@ -111,7 +126,7 @@ Made train_within(const MechanismKind& kind, const Setting& setting, double seco
 
 Made make(const MechanismKind& kind, const Setting& setting, double seconds, uint64_t seed) {
   if (kind.network) return train_within(kind, setting, seconds, seed);
-  return {exact(kind.name, setting, {.seed = seed, .arguments = fitted(kind)}), 0};
+  return {exact(kind.name, setting, {.seed = seed, .arguments = fitted(kind, setting)}), 0};
 }
 
 struct Entry {
@@ -131,7 +146,7 @@ std::vector<Entry> entries(const Setting& setting, const DesignOptions& options,
         result.absent.emplace_back(kind.name, "it is not truthful for every value");
       continue;
     }
-    const std::string why = kind.refusal(setting);
+    const std::string why = refusal_of(kind, setting);
     if (!why.empty()) {
       result.absent.emplace_back(kind.name, why);
       continue;
@@ -229,24 +244,42 @@ DesignResult best_design(const Setting& setting, const DesignOptions& options) {
   std::stable_sort(result.kinds.begin(), result.kinds.end(),
                    [](const Contender& a, const Contender& b) { return a.revenue > b.revenue; });
   result.profiles = comparison.profiles();
-  result.upper_bound = comparison.welfare_bound();
-  result.bound = "what all items are worth to those who value them most";
-  if (comparison.dual_bound() < result.upper_bound) {
-    result.upper_bound = comparison.dual_bound();
-    result.bound = "the dual bound for independent values";
-  }
+  const bool programs = limit >= kBoundSeconds;
+  if (programs && options.note) options.note("bound");
+  result.bounds = revenue_bounds(setting, comparison, programs);
+  const Bound& lowest =
+      *std::min_element(result.bounds.begin(), result.bounds.end(),
+                        [](const Bound& a, const Bound& b) { return a.revenue < b.revenue; });
+  result.upper_bound = lowest.revenue;
+  result.bound = lowest.words;
   return result;
 }
 
-Contender best_baseline(const Setting& setting, int64_t profiles, uint64_t seed) {
+std::optional<CrossValidation> cross_validate(std::string_view mechanism, const Setting& setting,
+                                              const ExactOptions& options) {
+  const std::vector<Setting> folds = folds_of(setting);
+  if (folds.size() == 1) return std::nullopt;
+  Comparison comparison(1);
+  for (const Setting& fold : folds) {
+    const auto made = exact(mechanism, fold, options);
+    comparison.measure({made.get()}, fold, fold.held_out(), options.seed);
+  }
+  Contender found;
+  comparison.fill(0, found);
+  return CrossValidation{static_cast<int>(folds.size()), comparison.profiles(), found.revenue,
+                         found.revenue_error};
+}
+
+std::optional<Contender> best_baseline(const Setting& setting, int64_t profiles, uint64_t seed) {
   std::vector<std::unique_ptr<Mechanism>> made;
   std::vector<const Mechanism*> seen;
   for (const MechanismKind& kind : mechanisms()) {
     if (kind.network || kind.effort || !truthful_everywhere(kind, setting)) continue;
-    if (!kind.refusal(setting).empty()) continue;
-    made.push_back(exact(kind.name, setting, {.seed = seed, .arguments = fitted(kind)}));
+    if (!refusal_of(kind, setting).empty()) continue;
+    made.push_back(exact(kind.name, setting, {.seed = seed, .arguments = fitted(kind, setting)}));
     seen.push_back(made.back().get());
   }
+  if (made.empty()) return std::nullopt;
   Comparison comparison(static_cast<int>(made.size()));
   comparison.measure(seen, setting, profiles, seed);
   Contender best;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "auctions/bounds.h"
 #include "auctions/mechanism.h"
 
 // Which truthful mechanism earns most in a market.
@@ -36,14 +37,25 @@ struct DesignResult {
   std::vector<std::pair<std::string, std::string>> absent;  // others, and why
   std::unique_ptr<Mechanism> best;
   int64_t profiles = 0;
-  int folds = 1;  // of cross-validation; 1: judged on what is held out
-  double upper_bound = 0;
-  std::string bound;  // what it is
+  int folds = 1;           // of cross-validation; 1: judged on what is held out
+  double upper_bound = 0;  // the lowest of `bounds`
+  std::string bound;       // what it is
+  std::vector<Bound> bounds;
 };
 
 DesignResult best_design(const Setting& setting, const DesignOptions& options);
 
-// The best truthful mechanism that takes a moment to compute.
-Contender best_baseline(const Setting& setting, int64_t profiles, uint64_t seed);
+// What a kind earns when it is designed anew for each fold of a table of few rows and judged on
+// what that leaves out; nothing for tables of many, and laws.
+struct CrossValidation {
+  int folds = 0;
+  int64_t profiles = 0;
+  double revenue = 0, revenue_error = 0;
+};
+std::optional<CrossValidation> cross_validate(std::string_view mechanism, const Setting& setting,
+                                              const ExactOptions& options);
+
+// The best truthful mechanism that takes a moment to compute, if there is one.
+std::optional<Contender> best_baseline(const Setting& setting, int64_t profiles, uint64_t seed);
 
 }  // namespace agora::auctions

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "auctions/limits.h"
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/error.h"
@@ -25,10 +26,7 @@ struct Sums {
 Evaluation evaluate(const Mechanism& mechanism, const Setting& setting,
                     const EvaluationOptions& options) {
   const int n = setting.bidders(), m = setting.items();
-  if (!mechanism.accepts(n, m)) {
-    throw user_error("{} is for {}x{}, setting \"{}\" is {}x{}", mechanism.name(),
-                     mechanism.bidders(), mechanism.items(), setting.text(), n, m);
-  }
+  check_fits(mechanism, setting);
   int64_t profiles = options.profiles;
   if (setting.held_out() > 0) profiles = std::min(profiles, setting.held_out());
   const int64_t slice = std::clamp<int64_t>(kCells / (int64_t{n} * m), 1, kSlice);
@@ -46,6 +44,7 @@ Evaluation evaluate(const Mechanism& mechanism, const Setting& setting,
     setting.sample_held_out(options.seed, kEvaluationStream, options.first + first, count,
                             values.data());
     run_checked(mechanism, count, n, m, values.data(), allocation.data(), payments.data());
+    check_limits(mechanism, setting, count, allocation.data(), payments.data());
     own.utility.assign(n, 0.0);
     own.payment.assign(n, 0.0);
     for (int64_t k = 0; k < count; ++k) {

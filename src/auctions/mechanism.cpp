@@ -72,6 +72,11 @@ std::unique_ptr<Mechanism> make_mechanism(const MechanismKind& kind, Parameters 
                        std::isfinite(value) ? fmt::format(" up to {:.4g}", largest) : "");
     }
   }
+  const size_t budgets = parameters.limits.budgets.size();
+  if (budgets != 0 && budgets != static_cast<size_t>(parameters.bidders)) {
+    throw user_error("mechanism '{}': expected {} budgets, found {}", parameters.mechanism,
+                     parameters.bidders, budgets);
+  }
   return kind.make(std::move(parameters));
 }
 
@@ -124,8 +129,28 @@ void expect_computed(const MechanismKind& kind) {
   if (!kind.design) throw user_error("{} is trained, not computed: use auction train", kind.name);
 }
 
+std::string refusal_of(const MechanismKind& kind, const Setting& setting) {
+  const bool wants_one = setting.unit_demand() && setting.items() > 1;
+  const bool limited_money = !setting.limits().budgets.empty();
+  const auto takes = [&](const MechanismKind& each) {
+    return (!wants_one || (each.takes_unit_demand && each.takes_unit_demand(setting))) &&
+           (!limited_money || (each.takes_budgets && each.takes_budgets(setting)));
+  };
+  std::string why = kind.refusal(setting);
+  if (!why.empty() || takes(kind)) return why;
+  std::vector<std::string> others;
+  for (const MechanismKind& each : mechanisms()) {
+    if (takes(each) && each.refusal(setting).empty()) others.push_back(each.name);
+  }
+  return fmt::format("it does not take {}{}{} here; {}", wants_one ? "unit demand" : "",
+                     wants_one && limited_money ? " with " : "", limited_money ? "budgets" : "",
+                     others.empty() ? "no kind does"
+                                    : fmt::format("{} {}", fmt::join(others, ", "),
+                                                  others.size() == 1 ? "does" : "do"));
+}
+
 void check_setting(const MechanismKind& kind, const Setting& setting) {
-  const std::string why = kind.refusal(setting);
+  const std::string why = refusal_of(kind, setting);
   if (why.empty()) return;
   throw user_error("{} cannot take setting \"{}\": {}", kind.name, setting.text(), why);
 }
@@ -150,6 +175,7 @@ Parameters parameters_for(std::string_view mechanism, const Setting& setting) {
   parameters.setting = setting.text();
   parameters.bidders = setting.bidders();
   parameters.items = setting.items();
+  parameters.limits = setting.limits();
   return parameters;
 }
 

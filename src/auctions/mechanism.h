@@ -1,6 +1,7 @@
 #pragma once
 #include <agora/auctions.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,8 +30,11 @@ struct MechanismKind {
   bool truthful = true;           // no bidder gains by a false bid, on the domain of its setting
   std::string average_flag = {};  // with this flag truth pays only on average over the others
   std::vector<Parameter> parameters = {};  // of its design, beside the seed
-  // Why it cannot be made for a setting, naming what can; "" if it can.
+  // Why it cannot be made for a setting, naming what can; "" if it can. Limits are apart.
   std::function<std::string(const Setting&)> refusal;
+  // Whether it is made, and truthful, for several items with unit demand, and with budgets; empty:
+  // it is not. One item is unit demand for all.
+  std::function<bool(const Setting&)> takes_unit_demand = {}, takes_budgets = {};
   // Computes the parameters; empty for mechanisms that are trained.
   std::function<Parameters(const Setting&, const Design&)> design;
   std::function<std::unique_ptr<Mechanism>(Parameters)> make;
@@ -45,6 +49,8 @@ const std::vector<MechanismKind>& mechanisms();
 const MechanismKind& mechanism_kind(std::string_view name);
 // One that is trained is the user's mistake.
 void expect_computed(const MechanismKind& kind);
+// Why a kind cannot be made for a setting and its limits, naming what can; "" if it can.
+std::string refusal_of(const MechanismKind& kind, const Setting& setting);
 // A setting that the kind refuses is the user's mistake.
 void check_setting(const MechanismKind& kind, const Setting& setting);
 
@@ -82,6 +88,13 @@ class FixedMechanism : public Mechanism {
 
  protected:
   explicit FixedMechanism(Parameters parameters) : parameters_(std::move(parameters)) {}
+  // What of a bid counts for an item that is sold on its own. A sale that is truthful stays so: its
+  // thresholds are not above a bid that counts, and whoever values the item at more than its budget
+  // can do no better than to let all of that count.
+  double affordable(int bidder, double bid) const {
+    const std::vector<double>& budgets = parameters_.limits.budgets;
+    return budgets.empty() ? bid : std::min(bid, budgets[bidder]);
+  }
   // One profile: bids (n, m) -> allocation (n, m), payments (n), both zero on entry.
   virtual void run_profile(const double* bids, double* allocation, double* payments) const = 0;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -151,7 +152,8 @@ class NetworkMechanism : public Mechanism {
       double* paid = payments + first * n;
       engine->decide(rows, bids + first * size, shares, paid);
       for (int64_t k = 0; k < rows; ++k) {
-        settle(n, m, bids + (first + k) * size, shares + k * size, paid + k * n);
+        settle(n, m, architecture_.unit_demand, bids + (first + k) * size, shares + k * size,
+               paid + k * n);
       }
     }
   }
@@ -204,13 +206,17 @@ class NetworkMechanism : public Mechanism {
   };
 
   // Makes the network's numbers feasible to the last bit, and fractions payments.
-  static void settle(int n, int m, const double* bids, double* allocation, double* payments) {
+  static void settle(int n, int m, bool one_each, const double* bids, double* allocation,
+                     double* payments) {
     for (int j = 0; j < m; ++j) {
       double given = 0.0;
       for (int i = 0; i < n; ++i) given += allocation[i * m + j];
       for (int i = 0; given > 1.0 && i < n; ++i) allocation[i * m + j] /= given;
     }
     for (int i = 0; i < n; ++i) {
+      double* own = allocation + i * m;
+      const double items = one_each ? std::accumulate(own, own + m, 0.0) : 0.0;
+      for (int j = 0; items > 1.0 && j < m; ++j) own[j] /= items;
       double worth = 0.0;
       for (int j = 0; j < m; ++j) worth += allocation[i * m + j] * bids[i * m + j];
       payments[i] *= worth;
@@ -296,6 +302,11 @@ Tensor scaled(const Architecture& architecture, Tensor bids) {
   return architecture.saturating ? bids / (1.0 + bids) : bids;
 }
 
+Tensor at_most_one(const Architecture& architecture, Tensor shares) {
+  if (!architecture.unit_demand) return shares;
+  return shares / maximum(sum(shares, {-1}, Keep::kYes), 1.0);
+}
+
 Tensor unscaled(const Architecture& architecture, Tensor x) {
   if (!all_are(architecture.range, 1.0)) x = x * side(architecture, architecture.range, x);
   if (!all_are(architecture.low, 0.0)) x = x + side(architecture, architecture.low, x);
@@ -304,7 +315,8 @@ Tensor unscaled(const Architecture& architecture, Tensor x) {
 
 Architecture architecture_for(const NetworkKind& kind, const Setting& setting, int hidden,
                               int width) {
-  Architecture result{setting.bidders(), setting.items(), hidden, width, {}, {}, false};
+  Architecture result{setting.bidders(),    setting.items(), hidden, width, {}, {}, false,
+                      setting.unit_demand()};
   for (int i = 0; i < setting.bidders(); ++i) {
     for (int j = 0; j < setting.items(); ++j) {
       Interval domain = setting.domain(i, j);
@@ -329,7 +341,14 @@ Architecture architecture_for(const NetworkKind& kind, const Setting& setting, i
 }
 
 Architecture architecture_of(const NetworkKind& kind, const Parameters& parameters) {
-  Architecture result{parameters.bidders, parameters.items, 0, 0, {0.0}, {1.0}, false};
+  Architecture result{parameters.bidders,
+                      parameters.items,
+                      0,
+                      0,
+                      {0.0},
+                      {1.0},
+                      false,
+                      parameters.limits.demand == Demand::kUnit};
   if (!kind.layers.empty()) find_layers(kind, parameters, result);
   if (parameters.tensors.contains("scale.low")) {
     result.low = tensor(parameters, "scale.low", {-1}).values;
@@ -364,6 +383,7 @@ MechanismKind network_entry(std::string name, std::string summary, const Network
           .trial_setting = "2x3 uniform(0,1)",
           .truthful = false,
           .refusal = [](const Setting&) { return ""; },
+          .takes_unit_demand = [](const Setting&) { return true; },
           .design = {},
           .make = [=](Parameters p) { return make_network(network, std::move(p)); },
           .network = std::make_shared<NetworkKind>(network)};

@@ -24,11 +24,14 @@ struct Architecture {
   int hidden = 2, width = 100;     // hidden layers and their width or channels
   std::vector<double> low, range;  // (n, m) or (1): the network sees x = (bid - low) / range,
   bool saturating = false;         // or x / (1 + x) where values have no end
+  bool unit_demand = false;        // nobody gets more than one item in all
   std::map<std::string, std::vector<int64_t>> widths{};  // of a network that has its own
   // The hidden layers of one of its networks.
   std::vector<int64_t> widths_of(const std::string& network) const;
 };
 compute::Tensor scaled(const Architecture& architecture, compute::Tensor bids);
+// Shares (rows, ..., n, m) of items, of which a bidder of unit demand gets one at most in all.
+compute::Tensor at_most_one(const Architecture& architecture, compute::Tensor shares);
 compute::Tensor unscaled(const Architecture& architecture, compute::Tensor x);  // low + range x
 
 struct TrainingKind;  // auctions/training/trainer.h: audits see networks and not how they learn

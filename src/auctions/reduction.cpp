@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "auctions/exact/menu.h"
+#include "auctions/limits.h"
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -51,10 +52,7 @@ Reduction reduce_to_menu(const Mechanism& mechanism, const Setting& setting,
     throw user_error("the truthful reduction takes one bidder, found {}",
                      std::max(setting.bidders(), mechanism.bidders()));
   }
-  if (!mechanism.accepts(1, setting.items())) {
-    throw user_error("{} is for 1x{}, setting \"{}\" is 1x{}", mechanism.name(), mechanism.items(),
-                     setting.text(), setting.items());
-  }
+  check_fits(mechanism, setting);
   const int m = setting.items();
   check_memory("profiles", options.profiles, setting);
   std::vector<double> menu_values, values;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <set>
 
+#include "auctions/limits.h"
+#include "auctions/lottery.h"
 #include "auctions/mechanism.h"
 #include "auctions/profiles.h"
 #include "auctions/setting.h"
@@ -33,12 +35,24 @@ struct Batch {
   int64_t slices() const { return (size() + kSlice - 1) / kSlice; }
 };
 
-void draw(Batch& batch, int64_t begin, int64_t end, int n, int m, uint64_t seed) {
+// A bidder pays in proportion to what it wins. Where that could be more than its budget it pays for
+// the lottery, whatever it wins.
+double charge(double payment, double expected, double realised, double most, double budget) {
+  if (!(expected > 0.0)) return 0.0;
+  return payment * most / expected <= budget ? payment * realised / expected : payment;
+}
+
+void draw(Batch& batch, int64_t begin, int64_t end, int n, int m, const Limits& limits,
+          uint64_t seed) {
+  const bool one_each = limits.demand == Demand::kUnit && m > 1;
   for (int64_t k = begin; k < end; ++k) {
     const int64_t profile = batch.first + k;
     Rng rng(seed, kDrawStream, static_cast<uint32_t>(profile >> 32),
             static_cast<uint32_t>(profile));
-    for (int j = 0; j < m; ++j) {
+    if (one_each) {
+      draw_matching(rng, n, m, batch.allocation.data() + k * n * m, batch.won.data() + k * n * m);
+    }
+    for (int j = 0; !one_each && j < m; ++j) {
       double left = rng.uniform();
       for (int i = 0; i < n; ++i) {
         const int64_t cell = (k * n + i) * m + j;
@@ -48,14 +62,15 @@ void draw(Batch& batch, int64_t begin, int64_t end, int n, int m, uint64_t seed)
       }
     }
     for (int i = 0; i < n; ++i) {
-      double expected = 0.0, realised = 0.0;
+      double expected = 0.0, realised = 0.0, most = 0.0;
       for (int j = 0; j < m; ++j) {
         const int64_t cell = (k * n + i) * m + j;
         expected += batch.allocation[cell] * batch.bids[cell];
         realised += batch.won[cell] * batch.bids[cell];
+        if (batch.allocation[cell] > 0.0) most += batch.bids[cell];
       }
-      if (expected > 0.0)
-        batch.charged[k * n + i] = batch.payments[k * n + i] * realised / expected;
+      batch.charged[k * n + i] =
+          charge(batch.payments[k * n + i], expected, realised, most, budget_of(limits, i));
     }
   }
 }
@@ -283,6 +298,8 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
     throw user_error("{} is for {}x{}, the bids are {}x{}", mechanism.name(), mechanism.bidders(),
                      mechanism.items(), n, m);
   }
+  if (options.domain) check_fits(mechanism, *options.domain);
+  const Limits limits = mechanism.parameters().limits;
   Reading reading(source, options.domain);
   Batch written, current, next;
   reading.fill(current);
@@ -295,7 +312,7 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
     const int64_t begin = slice * kSlice, end = std::min(begin + kSlice, current.size());
     run_checked(mechanism, end - begin, n, m, current.bids.data() + begin * n * m,
                 current.allocation.data() + begin * n * m, current.payments.data() + begin * n);
-    if (options.draw) draw(current, begin, end, n, m, *options.draw);
+    if (options.draw) draw(current, begin, end, n, m, limits, *options.draw);
     files.format(current, begin, end, current.rows[slice]);
   };
   // While some parts run the current batch, one reads the next and one writes the last.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "auctions/limits.h"
 #include "base/error.h"
 #include "base/signals.h"
 #include "base/thread_pool.h"
@@ -96,6 +97,8 @@ Setting setting_of(std::shared_ptr<const SettingLaws> laws) { return Setting(std
 const std::string& Setting::text() const { return laws_->text; }
 int Setting::bidders() const { return laws_->bidders; }
 int Setting::items() const { return laws_->items; }
+const Limits& Setting::limits() const { return laws_->limits; }
+double Setting::budget(int bidder) const { return budget_of(laws_->limits, bidder); }
 
 Interval Setting::domain(int bidder, int item) const {
   if (laws_->table) return {0.0, std::numeric_limits<double>::infinity()};
@@ -111,6 +114,9 @@ Interval Setting::search_domain(int bidder, int item) const {
 
 bool Setting::bidder_symmetric() const {
   if (laws_->table) return laws_->bidders == 1;
+  for (int i = 1; i < laws_->bidders; ++i) {
+    if (budget(i) != budget(0)) return false;
+  }
   for (const Row& row : laws_->rows) {
     if (row->text() != laws_->rows[0]->text()) return false;
   }

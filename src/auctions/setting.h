@@ -48,6 +48,7 @@ struct SettingLaws {
   int bidders = 0, items = 0;
   std::vector<Row> rows;                    // (bidders); the marginals also when there is a table
   std::shared_ptr<const ValueTable> table;  // null: draw from the rows
+  Limits limits = {};
 };
 
 const SettingLaws& laws_of(const Setting& setting);

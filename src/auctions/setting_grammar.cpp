@@ -1,5 +1,5 @@
 // The grammar of --setting:
-//   SETTING := NAME | N 'x' M [ROW { '/' ROW }]
+//   SETTING := ( NAME | N 'x' M [ROW { '/' ROW }] ) [ '; demand ' DEMAND ] [ '; budget ' BUDGETS ]
 //   ROW     := [ 'copula(' RHO ')' ] LAW { LAW } | 'triangle(' SIDE ')'
 //   LAW     := WORD '(' ... ')', as the factories of distribution.h
 // One LAW stands for all items; one ROW for all bidders.
@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "auctions/limits.h"
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -220,20 +221,46 @@ class Parser {
   int depth_ = 0;  // of mixtures
 };
 
+std::string_view without_spaces(std::string_view text) {
+  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// What follows on the first ';', each once.
+Limits limits_of(std::string_view text, int bidders) {
+  const std::string where = fmt::format("setting \"{}\"", printable(text, 200));
+  std::string_view rest = text, demand, budgets;
+  while (rest.find(';') != std::string_view::npos) {
+    rest.remove_prefix(rest.find(';') + 1);
+    const std::string_view part = trimmed(rest.substr(0, rest.find(';')));
+    const size_t space = std::min(part.find(' '), part.size());
+    const std::string_view word = part.substr(0, space);
+    if (word == "demand" && demand.empty()) {
+      demand = trimmed(part.substr(space));
+    } else if (word == "budget" && budgets.empty()) {
+      budgets = trimmed(part.substr(space));
+    } else {
+      throw user_error("{}: expected 'demand unit' or 'budget B' after ';', found '{}'", where,
+                       printable(part, 40));
+    }
+  }
+  return limits_from(where, demand.empty() ? "additive" : demand, budgets, bidders);
+}
+
 }  // namespace
 
 Setting setting(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-    text.remove_suffix(1);
-  if (text.empty()) throw user_error("setting \"\": expected NxM LAW or a name, found nothing");
-  if (const auto expanded = expand_name(text)) {
-    auto laws = std::make_shared<SettingLaws>(laws_of(Parser(*expanded).parse()));
-    laws->text = std::string(text);
-    return setting_of(std::move(laws));
-  }
-  return Parser(text).parse();
+  const std::string_view values = without_spaces(text.substr(0, text.find(';')));
+  if (values.empty()) throw user_error("setting \"\": expected NxM LAW or a name, found nothing");
+  const auto expanded = expand_name(values);
+  auto laws = std::make_shared<SettingLaws>(
+      laws_of(Parser(expanded ? std::string_view(*expanded) : values).parse()));
+  laws->text = std::string(values);
+  laws->limits = limits_of(text, laws->bidders);
+  laws->text += limits_text(laws->limits);
+  return setting_of(std::move(laws));
 }
 
 }  // namespace agora::auctions

@@ -1,9 +1,11 @@
 // Mechanisms as files. A safetensors file holds the tensors in double and, in its metadata,
-// mechanism, setting, bidders and items; a JSON file the same with nested members.
+// mechanism, setting, bidders, items and, if there are any, demand and budget; a JSON file the same
+// with nested members.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 
+#include "auctions/limits.h"
 #include "auctions/mechanism.h"
 #include "auctions/plain_regretnet.h"
 #include "base/error.h"
@@ -15,7 +17,7 @@ namespace {
 
 constexpr int kLargestSide = 1000;
 constexpr int64_t kMostNumbers = int64_t{1} << 31;  // of a tensor in JSON
-const std::string kNote = "note.";
+const std::string kNote = "note.", kDemand = "demand", kBudget = "budget";
 
 bool is_json(const std::filesystem::path& path) { return path.extension() == ".json"; }
 
@@ -67,6 +69,9 @@ Parameters read_tensors(const std::string& file) {
   parameters.setting = saved.metadata.contains("setting") ? text("setting") : "";
   parameters.bidders = size_from(text("bidders"), file, "bidders");
   parameters.items = size_from(text("items"), file, "items");
+  parameters.limits =
+      limits_from(file, saved.metadata.contains(kDemand) ? text(kDemand) : "additive",
+                  saved.metadata.contains(kBudget) ? text(kBudget) : "", parameters.bidders);
   for (const auto& [key, value] : saved.metadata) {
     if (key.starts_with(kNote)) parameters.notes[key.substr(kNote.size())] = value;
   }
@@ -82,6 +87,12 @@ void write_tensors(const Parameters& parameters, const std::string& file) {
                     {"setting", parameters.setting},
                     {"bidders", std::to_string(parameters.bidders)},
                     {"items", std::to_string(parameters.items)}};
+  if (parameters.limits.demand == Demand::kUnit) {
+    saved.metadata[kDemand] = demand_text(parameters.limits);
+  }
+  if (!parameters.limits.budgets.empty()) {
+    saved.metadata[kBudget] = budget_text(parameters.limits);
+  }
   for (const auto& [key, value] : parameters.notes) saved.metadata[kNote + key] = value;
   for (const auto& [name, tensor] : parameters.tensors) {
     saved.tensors.push_back(StoredTensor::of<double>(name, tensor.shape, tensor.values));
@@ -98,6 +109,11 @@ Parameters read_object(const std::string& file) {
       size_from(std::to_string(json_member<int64_t>(json, "bidders", file)), file, "bidders");
   parameters.items =
       size_from(std::to_string(json_member<int64_t>(json, "items", file)), file, "items");
+  const auto limit = [&](const std::string& key, std::string otherwise) {
+    return json.contains(key) ? json_member<std::string>(json, key, file) : std::move(otherwise);
+  };
+  parameters.limits =
+      limits_from(file, limit(kDemand, "additive"), limit(kBudget, ""), parameters.bidders);
   if (json.contains("notes")) {
     parameters.notes = json_member<std::map<std::string, std::string>>(json, "notes", file);
   }
@@ -128,6 +144,8 @@ void write_object(const Parameters& parameters, const std::string& file) {
   Json json{{"mechanism", parameters.mechanism}, {"setting", parameters.setting},
             {"bidders", parameters.bidders},     {"items", parameters.items},
             {"notes", parameters.notes},         {"tensors", Json::object()}};
+  if (parameters.limits.demand == Demand::kUnit) json[kDemand] = demand_text(parameters.limits);
+  if (!parameters.limits.budgets.empty()) json[kBudget] = budget_text(parameters.limits);
   for (const auto& [name, tensor] : parameters.tensors) {
     json["tensors"][name] = {{"shape", tensor.shape}, {"values", tensor.values}};
   }

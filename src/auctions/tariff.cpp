@@ -69,7 +69,15 @@ double mean_surplus(const Setting& setting, const TariffViews& views) {
   for (int64_t k = 0; k < kSurplusProfiles; ++k) {
     const double* bids = values.data() + k * size;
     views.look(bids, thresholds.data(), wins.data(), others.data(), reserve.data());
-    for (int64_t e = 0; e < size; ++e) sum += wins[e] ? bids[e] - thresholds[e] : 0.0;
+    for (int64_t i = 0; i < n; ++i) {
+      double all = 0.0, most = 0.0;  // of the items it would get
+      for (int64_t e = i * setting.items(); e < (i + 1) * setting.items(); ++e) {
+        const double gain = wins[e] ? bids[e] - thresholds[e] : 0.0;
+        all += gain;
+        most = std::max(most, gain);
+      }
+      sum += setting.unit_demand() ? most : all;
+    }
   }
   return sum / static_cast<double>(kSurplusProfiles * n);
 }

@@ -16,6 +16,12 @@ std::string text_of(const Argument& argument) {
   return fmt::format("'{}'", printable(std::get<std::string>(argument.value())));
 }
 
+std::optional<std::vector<double>> all_numbers(const Argument& argument) {
+  if (const double* one = std::get_if<double>(&argument.value())) return std::vector<double>{*one};
+  const std::string* text = std::get_if<std::string>(&argument.value());
+  return text != nullptr ? numbers_in(*text) : std::nullopt;
+}
+
 // What is expected in place of the value; "" if it will do.
 std::string expected_value(const Parameter& parameter, const Argument& given) {
   switch (parameter.type) {
@@ -23,6 +29,14 @@ std::string expected_value(const Parameter& parameter, const Argument& given) {
       return std::holds_alternative<bool>(given.value()) ? "" : "true or false";
     case Parameter::Type::kFile:
       return std::holds_alternative<std::string>(given.value()) ? "" : "the name of a file";
+    case Parameter::Type::kNumbers: {
+      const auto numbers = all_numbers(given);
+      if (!numbers) return "numbers with commas between them";
+      for (const double each : *numbers) {
+        if (std::string wanted = expected(parameter, each); !wanted.empty()) return wanted;
+      }
+      return "";
+    }
     case Parameter::Type::kNumber:
       break;
   }
@@ -38,6 +52,10 @@ Parameter flag(std::string name, std::string summary) {
 
 Parameter file(std::string name, std::string summary) {
   return {std::move(name), {}, 0, 0, false, std::move(summary), Parameter::Type::kFile};
+}
+
+Parameter numbers(std::string name, double preset, double low, double high, std::string summary) {
+  return {std::move(name), preset, low, high, false, std::move(summary), Parameter::Type::kNumbers};
 }
 
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
@@ -73,6 +91,7 @@ std::string preset_text(const Parameter& parameter) {
       return parameter.name;
     case Parameter::Type::kFile:
       return parameter.name + "=FILE";
+    case Parameter::Type::kNumbers:
     case Parameter::Type::kNumber:
       break;
   }
@@ -98,9 +117,9 @@ Told::Told(const std::string& kind, const std::vector<Parameter>& parameters,
   for (const Parameter& each : parameters) {
     if (each.type == Parameter::Type::kFlag) values_.emplace(each.name, *each.preset != 0);
     if (each.type == Parameter::Type::kFile) values_.emplace(each.name, "");
-    if (each.type == Parameter::Type::kNumber && each.preset) {
-      values_.emplace(each.name, *each.preset);
-    }
+    const bool number =
+        each.type == Parameter::Type::kNumber || each.type == Parameter::Type::kNumbers;
+    if (number && each.preset) values_.emplace(each.name, *each.preset);
   }
 }
 
@@ -108,6 +127,12 @@ double Told::number(const std::string& name) const {
   const auto found = values_.find(name);
   CHECK(found != values_.end(), "no parameter {}", name);
   return std::get<double>(found->second.value());
+}
+
+std::vector<double> Told::numbers(const std::string& name) const {
+  const auto found = values_.find(name);
+  CHECK(found != values_.end(), "no parameter {}", name);
+  return *all_numbers(found->second);
 }
 
 bool Told::flag(const std::string& name) const {

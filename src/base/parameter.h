@@ -21,7 +21,7 @@ inline constexpr double kMost = static_cast<double>(std::numeric_limits<Number>:
 inline constexpr double kFinite = kMost<double>;
 
 struct Parameter {
-  enum class Type { kNumber, kFlag, kFile };
+  enum class Type { kNumber, kFlag, kFile, kNumbers };
 
   std::string name;  // "design-profiles": of the option and of the key
   std::optional<double> preset;
@@ -32,6 +32,8 @@ struct Parameter {
 };
 Parameter flag(std::string name, std::string summary);
 Parameter file(std::string name, std::string summary);
+// One number, or several with commas between them.
+Parameter numbers(std::string name, double preset, double low, double high, std::string summary);
 
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters);
 const Parameter* find(const std::vector<Parameter>& parameters, const std::string& name);
@@ -52,6 +54,7 @@ class Told {
   Whole whole(const std::string& name) const {
     return static_cast<Whole>(number(name));
   }
+  std::vector<double> numbers(const std::string& name) const;
   bool flag(const std::string& name) const;
   std::string text(const std::string& name) const;  // "" if not told
 

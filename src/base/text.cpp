@@ -2,7 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace agora {
+
+std::optional<std::vector<double>> numbers_in(std::string_view text) {
+  std::vector<double> numbers;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    const auto [after, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc() || (after < end && *after != ',')) return std::nullopt;
+    if (after == end) return numbers;
+    at = after + 1;
+  }
+}
 
 std::string printable(std::string_view text, size_t longest) {
   std::string shown;

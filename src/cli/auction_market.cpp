@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "auctions/exact/reserve.h"
+#include "auctions/limits.h"
 #include "auctions/mechanism.h"
 #include "auctions/setting.h"
 #include "base/error.h"
@@ -26,7 +28,20 @@ std::shared_ptr<Market> declare_market(OptionList& app) {
           "Bidders, items and laws of values, \"2x2 uniform(0,1)\", or a name of the thesis")
       .offers(names, false);
   app.add("--values", market->values, "CSV of past values; a tenth is held out");
+  app.add("--demand", market->demand, "unit: bidders want one item at most; additive: all they get")
+      .check(one_of({"additive", "unit"}));
+  app.add("--budget", market->budget, "The most a bidder can pay: one number, or one per bidder");
   return market;
+}
+
+// What is given here goes before what the text of a setting says.
+auctions::Setting Market::with_limits(const auctions::Setting& base) const {
+  if (demand.empty() && budget.empty()) return base;
+  const auctions::Limits& own = base.limits();
+  const auctions::Limits told = auctions::limits_from(
+      "--budget", demand.empty() ? "additive" : demand, budget, base.bidders());
+  return auctions::limited(base, {.demand = demand.empty() ? own.demand : told.demand,
+                                  .budgets = budget.empty() ? own.budgets : told.budgets});
 }
 
 const auctions::Setting& Market::read() {
@@ -34,9 +49,14 @@ const auctions::Setting& Market::read() {
   if (!setting.empty() && !values.empty()) {
     throw user_error("--setting and --values: expected one of them, found both");
   }
+  if (!given() && !(demand.empty() && budget.empty())) {
+    throw user_error("{} limits a market: expected --setting or --values beside it",
+                     demand.empty() ? "--budget" : "--demand");
+  }
   if (!given()) throw user_error("--setting or --values is required, as in --setting \"2x2\"");
-  if (!setting.empty()) return known_.emplace(auctions::setting(setting));
-  known_ = auctions::setting_from_values(values);
+  known_ = with_limits(setting.empty() ? auctions::setting_from_values(values)
+                                       : auctions::setting(setting));
+  if (!setting.empty()) return *known_;
   const auctions::ValueTable& table = *laws_of(*known_).table;
   if (table.design == table.held_out) {
     tell(
@@ -96,13 +116,28 @@ std::shared_ptr<Chosen> declare_mechanism(OptionList& app) {
 std::unique_ptr<auctions::Mechanism> Chosen::compute(Market& market, uint64_t seed) const {
   auctions::expect_computed(auctions::mechanism_kind(argument));
   const Arguments arguments = options->given_to(argument);
-  return auctions::exact(argument, market.read(), {.seed = seed, .arguments = arguments});
+  auto made = auctions::exact(argument, market.read(), {.seed = seed, .arguments = arguments});
+  if (made->parameters().notes.contains("reserves")) {
+    warn_of_dependence(market.read(), market.values);
+  }
+  return made;
 }
 
 std::unique_ptr<auctions::Mechanism> Chosen::find(Market& market, uint64_t seed) const {
   if (!names_a_file(argument)) return compute(market, seed);
   options->expect_none(argument, "it is made already");
   return auctions::load(argument);
+}
+
+void warn_of_dependence(const auctions::Setting& setting, const std::string& values) {
+  const auto& table = laws_of(setting).table;
+  if (!table) return;
+  const auctions::Dependence seen = bidders_dependence(*table);
+  if (!seen.visible()) return;
+  tell(
+      "agora: warning: {}: bidders' values depend on each other (rank correlation {:.2f}, chance "
+      "makes {:.2f}): reserves are fitted to the rows\n",
+      values, seen.correlation, seen.chance);
 }
 
 void declare_profiles(OptionList& app, auctions::AuditOptions& options, int64_t least_searched) {

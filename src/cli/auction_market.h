@@ -9,15 +9,16 @@
 
 namespace agora::cli {
 
-// The options --setting and --values of the auction verbs.
+// The options --setting, --values, --demand and --budget of the auction verbs.
 class Market {
  public:
-  std::string setting, values;
+  std::string setting, values, demand, budget;
   bool given() const { return !setting.empty() || !values.empty(); }
-  // Neither or both is the user's mistake. A table is read once.
+  // Neither or both of the first two is the user's mistake. A table is read once.
   const auctions::Setting& read();
 
  private:
+  auctions::Setting with_limits(const auctions::Setting& base) const;
   std::optional<auctions::Setting> known_;
 };
 std::shared_ptr<Market> declare_market(OptionList& app);
@@ -35,6 +36,9 @@ struct Chosen {
 };
 std::shared_ptr<Chosen> declare_computed(OptionList& app);
 std::shared_ptr<Chosen> declare_mechanism(OptionList& app);
+
+// Virtual values are for bidders who do not know of each other: tells of a table of others.
+void warn_of_dependence(const auctions::Setting& setting, const std::string& values);
 
 // How many profiles a mechanism is measured on, and in how many of them lies are searched.
 void declare_profiles(OptionList& app, auctions::AuditOptions& options, int64_t least_searched);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace agora::cli {
 namespace {
@@ -18,8 +19,15 @@ bool same(const Parameter& a, const Parameter& b) {
 
 Check within(const Parameter& parameter) {
   return {[=](const std::string& text) {
-    const std::string wanted = expected(parameter, std::strtod(text.c_str(), nullptr));
-    return wanted.empty() ? "" : fmt::format("expected {}, found {}", wanted, text);
+    const auto numbers = parameter.type == Parameter::Type::kNumbers
+                             ? numbers_in(text)
+                             : std::vector{std::strtod(text.c_str(), nullptr)};
+    if (!numbers) return fmt::format("expected numbers with commas, found {}", printable(text));
+    for (const double number : *numbers) {
+      const std::string wanted = expected(parameter, number);
+      if (!wanted.empty()) return fmt::format("expected {}, found {}", wanted, text);
+    }
+    return std::string();
   }};
 }
 
@@ -65,6 +73,10 @@ void KindOptions::declare(OptionList& app, Entry& option) const {
     case Parameter::Type::kFile:
       option.option = &app.add(name, option.text, help);
       return;
+    case Parameter::Type::kNumbers:
+      option.text = fmt::format("{}", *parameter.preset);
+      option.option = &app.add(name, option.text, help).check(within(parameter)).shows_default();
+      return;
     case Parameter::Type::kNumber:
       break;
   }
@@ -85,6 +97,8 @@ bool KindOptions::Entry::is_given() const {
       return flag != (parameter.preset != 0.0);
     case Parameter::Type::kFile:
       return !text.empty();
+    case Parameter::Type::kNumbers:
+      return text != fmt::format("{}", *parameter.preset);
     case Parameter::Type::kNumber:
       break;
   }
@@ -96,6 +110,7 @@ Argument KindOptions::Entry::value() const {
     case Parameter::Type::kFlag:
       return flag;
     case Parameter::Type::kFile:
+    case Parameter::Type::kNumbers:
       return text;
     case Parameter::Type::kNumber:
       break;

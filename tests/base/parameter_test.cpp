@@ -13,7 +13,8 @@ const std::vector<Parameter> kParameters{{"points", 50, 1, 1000, true, "points p
                                          {"rate", 0.1, kAboveZero, 1, false, "learning rate"},
                                          {"mu", {}, -kFinite, kFinite, false, "potential"},
                                          flag("bayesian", "on average"),
-                                         file("menu", "choices")};
+                                         file("menu", "choices"),
+                                         numbers("reserve", 0, 0, 5, "of each item")};
 
 TEST(Parameters, ArePresetUnlessTold) {
   const Told nothing("lp", kParameters, {});
@@ -21,6 +22,10 @@ TEST(Parameters, ArePresetUnlessTold) {
   EXPECT_EQ(nothing.number("rate"), 0.1);
   EXPECT_FALSE(nothing.flag("bayesian"));
   EXPECT_EQ(nothing.text("menu"), "");
+  EXPECT_EQ(nothing.numbers("reserve"), std::vector<double>{0});
+  EXPECT_EQ(Told("lp", kParameters, {{"reserve", 3}}).numbers("reserve"), std::vector<double>{3});
+  EXPECT_EQ(Told("lp", kParameters, {{"reserve", "1,0.5,2"}}).numbers("reserve"),
+            (std::vector<double>{1, 0.5, 2}));
   const Told all("lp", kParameters,
                  {{"points", 7}, {"rate", 1.0}, {"mu", -2}, {"bayesian", true}, {"menu", "m.csv"}});
   EXPECT_EQ(all.whole<int64_t>("points"), 7);
@@ -43,6 +48,9 @@ TEST(Parameters, RefuseWhatIsNotDeclared) {
   refused({{"rate", 0.0}}, {"lp: rate is 0, expected above 0, at most 1"});
   refused({{"mu", INFINITY}}, {"lp: mu is inf, expected a finite number"});
   refused({{"bayesian", 1}}, {"lp: bayesian is 1, expected true or false"});
+  refused({{"reserve", "1,6"}}, {"lp: reserve is '1,6', expected 0 to 5"});
+  refused({{"reserve", "1,"}}, {"lp: reserve is '1,', expected numbers"});
+  refused({{"reserve", ""}}, {"expected numbers"});
   refused({{"menu", 1.5}}, {"lp: menu is 1.5, expected the name of a file"});
   expect_user_error([] { Told("vcg", {}, {{"points", 5}}); }, {"vcg takes no 'points'"});
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "auctions/audit/search.h"
+#include "auctions/limits.h"
 #include "auctions/mechanism.h"
 #include "base/error.h"
 #include "base/signals.h"
@@ -57,6 +58,7 @@ void BidSpace::project(double* bid) const {
 Probe::Probe(const Mechanism& mechanism, const Setting& setting, int bidder, const double* values,
              int profiles)
     : mechanism_(mechanism),
+      setting_(setting),
       bidders_(setting.bidders()),
       items_(setting.items()),
       bidder_(bidder),
@@ -90,6 +92,7 @@ void Probe::utility(const Bids& bids, std::vector<double>& utility) {
     payments_.resize(count * bidders_);
     run_checked(mechanism_, count, bidders_, items_, all_bids_.data(), allocation_.data(),
                 payments_.data());
+    check_limits(mechanism_, setting_, count, allocation_.data(), payments_.data());
     for (int64_t k = 0; k < count; ++k) {
       const double* share = allocation_.data() + (k * bidders_ + bidder_) * items_;
       const double* value = truth(bids.profile[first + k]);

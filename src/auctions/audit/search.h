@@ -64,6 +64,7 @@ class Probe {
   template <typename Body>
   void for_slices(const Bids& bids, Body body);
   const Mechanism& mechanism_;
+  const Setting& setting_;
   int bidders_, items_, bidder_, profiles_;
   std::vector<double> values_;  // (profiles, bidders, items)
   std::vector<double> all_bids_, allocation_, payments_, own_values_;

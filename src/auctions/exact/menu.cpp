@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 
 namespace agora::auctions {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+}  // namespace
 
 Menu::Menu(Parameters parameters) : FixedMechanism(std::move(parameters)) {
   if (bidders() != 1) throw user_error("mechanism '{}': a menu serves one bidder", name());
@@ -28,6 +34,15 @@ Menu::Menu(Parameters parameters) : FixedMechanism(std::move(parameters)) {
     if (!(row[m] >= 0.0)) {
       throw user_error("mechanism '{}': choice {}: expected a price of at least 0, found {}",
                        name(), k, row[m]);
+    }
+    const Limits& limits = own.limits;
+    if (limits.demand == Demand::kUnit && std::accumulate(row, row + m, 0.0) > 1.0 + kRounding) {
+      throw user_error("mechanism '{}': choice {} has more than one item for unit demand", name(),
+                       k);
+    }
+    if (!limits.budgets.empty() && row[m] > limits.budgets[0]) {
+      throw user_error("mechanism '{}': choice {} costs {}, the budget is {}", name(), k, row[m],
+                       limits.budgets[0]);
     }
     empty = empty || nothing;
     order.push_back(k);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "auctions/exact/linear_program.h"
+#include "auctions/limits.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/signals.h"
@@ -28,7 +30,8 @@ struct Situation {
 
 class Program {
  public:
-  Program(const TypeSpace& space, bool dominant) : space_(space), dominant_(dominant) {
+  Program(const TypeSpace& space, bool dominant, const Limits& limits)
+      : space_(space), dominant_(dominant), limits_(limits) {
     const int n = space.bidders, m = space.items;
     const int64_t profiles = space.profiles();
     allocation_.resize(profiles * n * m);
@@ -46,7 +49,12 @@ class Program {
         lp_.add_row(columns, std::vector<double>(n, 1.0), 0.0, 1.0);
       }
     }
+    for (int64_t row = 0; limits.demand == Demand::kUnit && m > 1 && row < profiles * n; ++row) {
+      const auto first = allocation_.begin() + row * m;
+      lp_.add_row({first, first + m}, std::vector<double>(m, 1.0), 0.0, 1.0);
+    }
     for (int i = 0; i < n; ++i) dominant ? add_dominant(i) : add_bayesian(i);
+    for (const Situation& situation : situations_) add_budget(situation);
     for (const Situation& situation : situations_) {
       for (int type = 0; type < space.types(situation.bidder); ++type)
         add_neighbours(situation, type);
@@ -109,6 +117,21 @@ class Program {
       lp_.add_row(columns[e], coefficients[e], 0.0, 0.0);
     }
     situations_.push_back(std::move(situation));
+  }
+
+  // v(type) . share(type) - u(type) <= budget
+  void add_budget(const Situation& situation) {
+    const double budget = budget_of(limits_, situation.bidder);
+    const int m = space_.items;
+    for (int type = 0; std::isfinite(budget) && type < space_.types(situation.bidder); ++type) {
+      std::vector<int> columns{situation.utility[type]};
+      std::vector<double> coefficients{-1.0};
+      for (int j = 0; j < m; ++j) {
+        columns.push_back(situation.share[type * m + j]);
+        coefficients.push_back(space_.value(situation.bidder, type, j));
+      }
+      lp_.add_row(columns, coefficients, -LinearProgram::kUnbounded, budget);
+    }
   }
 
   // u(type) - u(other) >= (v(type) - v(other)) . share(other)
@@ -180,6 +203,11 @@ class Program {
     const int n = space_.bidders, m = space_.items;
     const int64_t profiles = space_.profiles();
     for (int column : allocation_) result.allocation.push_back(std::clamp(x[column], 0.0, 1.0));
+    for (int64_t row = 0; limits_.demand == Demand::kUnit && row < profiles * n; ++row) {
+      double* shares = result.allocation.data() + row * m;  // one item to the last bit
+      const double items = std::max(1.0, std::accumulate(shares, shares + m, 0.0));
+      for (int j = 0; j < m; ++j) shares[j] /= items;
+    }
     result.payments.resize(profiles * n);
     const auto value_at = [&](const Situation& s, int type) {
       double value = 0.0;
@@ -197,8 +225,9 @@ class Program {
         base = static_cast<int64_t>(next[i]++);
       }
       for (int type = 0; type < space_.types(i); ++type) {
-        const double value = value_at(situation, type);
-        const double payment = std::clamp(value - x[situation.utility[type]], 0.0, value);
+        const double value = std::max(0.0, value_at(situation, type));
+        const double payment = std::clamp(value - x[situation.utility[type]], 0.0,
+                                          std::min(value, budget_of(limits_, i)));
         if (dominant_) {
           result.payments[space_.with_type(base, i, type) * n + i] = payment;
           continue;
@@ -217,6 +246,7 @@ class Program {
 
   const TypeSpace& space_;
   bool dominant_;
+  const Limits& limits_;
   LinearProgram lp_;
   std::vector<int> allocation_;  // (profiles, bidders, items): columns
   std::vector<Situation> situations_;
@@ -225,8 +255,8 @@ class Program {
 
 }  // namespace
 
-OptimalMechanism solve_optimal(const TypeSpace& space, bool dominant) {
-  return Program(space, dominant).solve();
+OptimalMechanism solve_optimal(const TypeSpace& space, bool dominant, const Limits& limits) {
+  return Program(space, dominant, limits).solve();
 }
 
 }  // namespace agora::auctions

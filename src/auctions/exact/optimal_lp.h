@@ -15,7 +15,8 @@ struct OptimalMechanism {
 // The revenue-optimal mechanism on finitely many types by linear programming. `dominant`: truth
 // is best whatever the others' types are, otherwise in expectation over them (Bayesian; payments
 // are then spread so that nobody pays more than what it gets is worth). Constraints of truth are
-// generated as they are violated.
-OptimalMechanism solve_optimal(const TypeSpace& space, bool dominant);
+// generated as they are violated. Limits hold in every profile; the Bayesian
+// program keeps to budgets on average over the others only.
+OptimalMechanism solve_optimal(const TypeSpace& space, bool dominant, const Limits& limits = {});
 
 }  // namespace agora::auctions

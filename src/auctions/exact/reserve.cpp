@@ -7,11 +7,14 @@
 #include <functional>
 #include <numeric>
 
+#include "base/error.h"
+
 namespace agora::auctions {
 namespace {
 
 constexpr double kManyErrors = 5.0;  // of a correlation, that are no chance
-constexpr double kFarOut = 1e6;      // times the reserve or more: no bid is there
+constexpr int64_t kFitProfiles = 200'000;
+constexpr double kFarOut = 1e6;  // times the reserve or more: no bid is there
 
 std::vector<double> ranks(const ValueTable& table, int cell) {
   const int64_t count = table.design_profiles();
@@ -81,6 +84,38 @@ std::vector<double> fitted_reserves(const std::vector<double>& profiles, int n, 
   return reserves;
 }
 
+std::vector<Parameter> reserve_parameters() {
+  return {numbers("reserve", 0, 0, kFinite, "reserve of every item, or of each: 0.3,0.5"),
+          flag(kFitReserves, "the reserve of each item that earns most, not below reserve")};
+}
+
+std::vector<double> told_reserves(const Design& how, const Setting& setting) {
+  std::vector<double> reserves = how.told.numbers("reserve");
+  const auto items = static_cast<size_t>(setting.items());
+  if (reserves.size() == 1) reserves.assign(items, reserves[0]);
+  if (reserves.size() != items) {
+    throw user_error("reserve: expected 1 or {} numbers for setting \"{}\", found {}", items,
+                     setting.text(), reserves.size());
+  }
+  return reserves;
+}
+
+std::vector<double> reserves_by_profiles(const Design& how, const Setting& setting) {
+  return fitted_reserves(
+      within_budgets(design_values(setting, how.seed, kFitProfiles), setting, setting.items()),
+      setting.bidders(), setting.items());
+}
+
+std::vector<double> within_budgets(std::vector<double> profiles, const Setting& setting,
+                                   int items) {
+  const int n = setting.bidders();
+  for (size_t e = 0; e < profiles.size(); ++e) {
+    const auto bidder = static_cast<int>(e / static_cast<size_t>(items) % static_cast<size_t>(n));
+    profiles[e] = std::min(profiles[e], setting.budget(bidder));
+  }
+  return profiles;
+}
+
 Dependence bidders_dependence(const ValueTable& table) {
   Dependence found;
   found.chance = kManyErrors / std::sqrt(static_cast<double>(table.design_profiles()));
@@ -94,6 +129,18 @@ Dependence bidders_dependence(const ValueTable& table) {
     }
   }
   return found;
+}
+
+bool save_fitted_reserves(Parameters& parameters, const Setting& setting) {
+  const auto& table = laws_of(setting).table;
+  if (!table) return false;
+  const Dependence seen = bidders_dependence(*table);
+  if (!seen.visible()) return false;
+  save_reserves(parameters,
+                fitted_reserves(within_budgets(table->design, setting, table->items),
+                                table->bidders, table->items),
+                seen);
+  return true;
 }
 
 void save_reserves(Parameters& parameters, const std::vector<double>& reserves,

@@ -9,6 +9,8 @@
 namespace agora::auctions {
 namespace {
 
+constexpr int kCapped = 4096;  // values of a law that a budget cuts off
+
 constexpr int kCells = 1 << 14;         // of the sum's range
 constexpr double kTail = 1e-7;          // unbounded items are cut here
 constexpr size_t kMostAtoms = 1 << 16;  // exact sums of discrete items up to here
@@ -93,6 +95,22 @@ Law drawn_sum(const RowLaw& row, const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::vector<Law>> laws_within_budgets(const Setting& setting,
+                                                  std::vector<std::vector<Law>> laws) {
+  for (int i = 0; i < setting.bidders(); ++i) {
+    const double budget = setting.budget(i);
+    for (Law& law : laws[i]) {
+      if (law->support().high <= budget) continue;
+      std::vector<double> values;
+      for (int k = 0; k < kCapped; ++k) {
+        values.push_back(std::min(budget, law->quantile((k + 0.5) / kCapped)));
+      }
+      law = empirical(std::move(values), fmt::format("{} up to {}", law->text(), budget));
+    }
+  }
+  return laws;
+}
 
 Law sum_law(const Setting& setting, int bidder) {
   const SettingLaws& laws = laws_of(setting);

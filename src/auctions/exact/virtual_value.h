@@ -55,6 +55,11 @@ double optimal_revenue(const std::vector<Law>& bidders);
 void save_virtual_values(Parameters& parameters, const std::vector<std::vector<Law>>& laws);
 std::vector<OptimalSale> load_sales(const Parameters& parameters, int sales);
 
+// The laws (bidders, sales) of what counts of values: all that is above a bidder's budget is as if
+// it were the budget. Those of bidders with budgets are cut into 4,096 values.
+std::vector<std::vector<Law>> laws_within_budgets(const Setting& setting,
+                                                  std::vector<std::vector<Law>> laws);
+
 // The law of the sum of one bidder's values of all items.
 Law sum_law(const Setting& setting, int bidder);
 

@@ -19,6 +19,7 @@ class Bundle : public FixedMechanism {
     for (int i = 0; i < bidders(); ++i) {
       for (int j = 0; j < items(); ++j) sums[i] += bids[i * items() + j];
     }
+    for (int i = 0; i < bidders(); ++i) sums[i] = affordable(i, sums[i]);
     sale_.run(sums.data(), 1, shares.data(), payments);
     for (int i = 0; i < bidders(); ++i) {
       for (int j = 0; j < items(); ++j) allocation[i * items() + j] = shares[i];
@@ -40,7 +41,9 @@ Parameters design(const Setting& setting, const Design&) {
   if (const auto& table = laws_of(setting).table) {
     const Dependence seen = bidders_dependence(*table);
     if (seen.visible()) {
-      save_reserves(parameters, fitted_reserves(sums_of(*table), table->bidders, 1), seen);
+      save_reserves(parameters,
+                    fitted_reserves(within_budgets(sums_of(*table), setting, 1), table->bidders, 1),
+                    seen);
       return parameters;
     }
   }
@@ -49,7 +52,7 @@ Parameters design(const Setting& setting, const Design&) {
     const bool same = i > 0 && setting.bidder_symmetric();
     laws.push_back({same ? laws[0][0] : sum_law(setting, i)});
   }
-  save_virtual_values(parameters, laws);
+  save_virtual_values(parameters, laws_within_budgets(setting, std::move(laws)));
   return parameters;
 }
 
@@ -61,6 +64,7 @@ MechanismKind entry_bundle() {
           .pays = "for all items together the lowest sum of bids that would have won",
           .trial_setting = "2x2 uniform(0,1)",
           .refusal = [](const Setting&) { return ""; },
+          .takes_budgets = [](const Setting& setting) { return !setting.unit_demand(); },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<Bundle>(std::move(p)); }};
 }

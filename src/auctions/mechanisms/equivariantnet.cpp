@@ -26,7 +26,7 @@ Network record(Graph& graph, const Architecture& architecture) {
       return reshape(net(x), bids.shape());
     };
     const Tensor sold = sigmoid(mean(matrix(sold_net), {-2}, Keep::kYes));
-    return Decision{sold * softmax(matrix(split_net), -2),
+    return Decision{at_most_one(architecture, sold * softmax(matrix(split_net), -2)),
                     sigmoid(mean(matrix(payment_net), {-1}))};
   };
 }

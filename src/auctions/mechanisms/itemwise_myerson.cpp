@@ -13,6 +13,12 @@ class ItemwiseMyerson : public FixedMechanism {
 
  protected:
   void run_profile(const double* bids, double* allocation, double* payments) const override {
+    thread_local std::vector<double> counting;
+    if (items() == 1) {  // budgets are for one item only
+      counting.resize(bidders());
+      for (int i = 0; i < bidders(); ++i) counting[i] = affordable(i, bids[i]);
+      bids = counting.data();
+    }
     for (int j = 0; j < items(); ++j) sales_[j].run(bids + j, items(), allocation + j, payments);
   }
 
@@ -22,14 +28,8 @@ class ItemwiseMyerson : public FixedMechanism {
 
 Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("itemwise-myerson", setting);
-  if (const auto& table = laws_of(setting).table) {
-    const Dependence seen = bidders_dependence(*table);
-    if (seen.visible()) {
-      save_reserves(parameters, fitted_reserves(table->design, table->bidders, table->items), seen);
-      return parameters;
-    }
-  }
-  save_virtual_values(parameters, marginal_laws(setting));
+  if (save_fitted_reserves(parameters, setting)) return parameters;
+  save_virtual_values(parameters, laws_within_budgets(setting, marginal_laws(setting)));
   return parameters;
 }
 
@@ -41,6 +41,7 @@ MechanismKind entry_itemwise_myerson() {
           .pays = "for each item the lowest bid that would have won it, by virtual values",
           .trial_setting = "2x3 uniform(0,1) exponential(1) beta(2,2) / power(5)",
           .refusal = [](const Setting&) { return ""; },
+          .takes_budgets = [](const Setting& setting) { return setting.items() == 1; },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<ItemwiseMyerson>(std::move(p)); }};
 }

@@ -67,6 +67,9 @@ class TypedMechanism : public FixedMechanism {
 Parameters design(const Setting& setting, const Design& how) {
   const int points = how.told.whole("points");
   const bool bayesian = how.told.flag(kBayesian);
+  if (bayesian && !setting.limits().budgets.empty()) {
+    throw user_error("lp, bayesian, does not take budgets: it would keep to them on average only");
+  }
   const double profiles = type_profiles(setting, points);
   if (profiles > kMostProfiles) {
     throw user_error(
@@ -79,7 +82,7 @@ Parameters design(const Setting& setting, const Design& how) {
         kMostProfiles);
   }
   const TypeSpace space = type_space(setting, points);
-  const OptimalMechanism found = solve_optimal(space, !bayesian);
+  const OptimalMechanism found = solve_optimal(space, !bayesian, setting.limits());
   const int n = setting.bidders(), m = setting.items();
   Parameters parameters;
   if (n == 1) {
@@ -129,6 +132,8 @@ MechanismKind entry_lp() {
                          flag(kBayesian,
                               "truth pays on average over the others, not whatever they do")},
           .refusal = refusal,
+          .takes_unit_demand = [](const Setting&) { return true; },
+          .takes_budgets = [](const Setting&) { return true; },
           .design = design,
           .make = [](Parameters p) -> std::unique_ptr<Mechanism> {
             if (p.bidders == 1) return std::make_unique<Menu>(std::move(p));

@@ -2,7 +2,7 @@
 #include "auctions/exact/menu.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 #include "auctions/exact/evolution.h"
 #include "auctions/setting.h"
@@ -38,27 +38,38 @@ std::vector<Choice> read_menu(const std::string& file, int items) {
   return choices;
 }
 
-// Which price each of the 2^m - 1 sets has: one per set, or one per size when items are alike.
-std::vector<int> price_of_set(const Setting& setting) {
-  std::vector<int> price;
-  for (int set = 1; set < 1 << setting.items(); ++set) {
-    price.push_back(setting.item_symmetric() ? __builtin_popcount(set) - 1 : set - 1);
+struct Set {
+  std::vector<double> items;  // 0 or 1
+  int price;                  // its number
+};
+
+// Every set of items, or every item of unit demand, which is worth no more in a larger set. One
+// price each, or one per size when items are alike.
+std::vector<Set> sets_of(const Setting& setting) {
+  const int m = setting.items();
+  std::vector<Set> sets;
+  for (int j = 0; setting.unit_demand() && j < m; ++j) {
+    sets.push_back({std::vector<double>(m), setting.item_symmetric() ? 0 : j});
+    sets[j].items[j] = 1.0;
   }
-  return price;
+  for (int set = 1; !setting.unit_demand() && set < 1 << m; ++set) {
+    sets.push_back({{}, setting.item_symmetric() ? __builtin_popcount(set) - 1 : set - 1});
+    for (int j = 0; j < m; ++j) sets.back().items.push_back(set >> j & 1);
+  }
+  return sets;
 }
 
 std::vector<Choice> optimised(const Setting& setting, const Design& how) {
   const int m = setting.items();
   const auto told_profiles = how.told.whole<int64_t>(design_profiles().name);
-  const std::vector<int> price = price_of_set(setting);
+  const std::vector<Set> sets = sets_of(setting);
   double scale = 0.0;
   for (const Law& law : laws_of(setting).rows[0]->marginals()) scale += law->mean() / m;
   const auto choices_for = [&](const std::vector<double>& x) {
     std::vector<Choice> choices;
-    for (int set = 1; set < 1 << m; ++set) {
-      Choice choice{std::vector<double>(m), std::max(0.0, scale * x[price[set - 1]])};
-      for (int j = 0; j < m; ++j) choice.probabilities[j] = set >> j & 1;
-      choices.push_back(std::move(choice));
+    for (const Set& set : sets) {
+      const double price = std::max(0.0, scale * x[set.price]);
+      choices.push_back({set.items, std::min(price, setting.budget(0))});
     }
     return choices;
   };
@@ -70,8 +81,10 @@ std::vector<Choice> optimised(const Setting& setting, const Design& how) {
     for (double payment : run(menu, values).payments) total += payment;
     return total / static_cast<double>(profiles);
   };
-  std::vector<double> start(1 + *std::max_element(price.begin(), price.end()));
-  for (int set = 1; set < 1 << m; ++set) start[price[set - 1]] = __builtin_popcount(set);
+  std::vector<double> start(1 + sets.back().price);
+  for (const Set& set : sets) {
+    start[set.price] = std::accumulate(set.items.begin(), set.items.end(), 0.0);
+  }
   const int budget = 300 * (static_cast<int>(start.size()) + 1);
   return choices_for(
       maximise(revenue, start, {.step = 0.4, .evaluations = budget, .seed = how.seed}));
@@ -86,6 +99,10 @@ Parameters design(const Setting& setting, const Design& how) {
 std::string refusal(const Setting& setting) {
   if (setting.bidders() != 1) return "a menu serves one bidder; ama and vvca take more";
   const int m = setting.items();
+  if (setting.unit_demand()) {
+    return setting.item_symmetric() || m <= kMostPrices ? ""
+                                                        : "it prices up to 31 items that differ";
+  }
   const bool small = m <= 10 && (setting.item_symmetric() || (1 << m) - 1 <= kMostPrices);
   return small ? "" : "it prices every set of items, up to 5 (10 when alike); bundle takes more";
 }
@@ -100,9 +117,14 @@ MechanismKind entry_menu() {
           .parameters = {file("menu", "CSV of choices with columns i1,i2,...,price"),
                          design_profiles()},
           .refusal = refusal,
+          .takes_unit_demand = [](const Setting&) { return true; },
+          .takes_budgets = [](const Setting&) { return true; },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<Menu>(std::move(p)); },
-          .effort = [](const Setting& setting) { return 5.0 * (1 << setting.items()); }};
+          .effort =
+              [](const Setting& setting) {
+                return 5.0 * (setting.unit_demand() ? setting.items() : 1 << setting.items());
+              }};
 }
 
 }  // namespace agora::auctions::kind_menu

@@ -2,6 +2,7 @@
 // best for its bids, or nothing: truthful whatever the menu is. Learning smooths that choice.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "auctions/exact/menu.h"
 #include "auctions/network.h"
@@ -50,7 +51,10 @@ Parameters hardened(const Setting& setting, double unit, const std::vector<doubl
     for (size_t j = 0; j < shares.size() / count; ++j) {
       choices[k].probabilities.push_back(std::clamp(shares[j * count + k], 0.0, 1.0));
     }
-    choices[k].price = unit * std::max(0.0, prices[k]);
+    std::vector<double>& given = choices[k].probabilities;
+    const double items = std::accumulate(given.begin(), given.end(), 0.0);
+    for (double& share : given) share /= setting.unit_demand() ? std::max(1.0, items) : 1.0;
+    choices[k].price = std::min(unit * std::max(0.0, prices[k]), setting.budget(0));
   }
   return menu_parameters("menu-net", setting, std::move(choices));
 }
@@ -66,8 +70,10 @@ class MenuTrainer : public CommonTrainer {
     weights_ = graph_.parameters();
     const Tensor values = reshape(graph_.input("values", {kRows, 1, m}), {kRows, m}) / unit_;
     const Tensor temperature = graph_.input("temperature", {});
-    const Tensor prices = relu(raw_prices);
-    const Tensor utility = matmul(values, clip(shares, 0, 1)) - prices;  // (rows, K)
+    Tensor given = clip(shares, 0, 1), prices = relu(raw_prices);
+    if (setting.unit_demand()) given = given / maximum(sum(given, {0}, Keep::kYes), 1.0);
+    if (!std::isinf(setting.budget(0))) prices = minimum(prices, setting.budget(0) / unit_);
+    const Tensor utility = matmul(values, given) - prices;  // (rows, K)
     const Tensor chosen = softmax(utility / temperature, 1) * sigmoid(utility / temperature);
     const Tensor revenue = mean(sum(chosen * prices, {1})).named("revenue");
     const Tensor outside = relu(-shares - kMargin) + relu(shares - (1 + kMargin));
@@ -172,6 +178,8 @@ MechanismKind entry_menu_net() {
           [](const Setting& setting) {
             return setting.bidders() == 1 ? "" : "a menu serves one bidder; tariff takes more";
           },
+      .takes_unit_demand = [](const Setting&) { return true; },
+      .takes_budgets = [](const Setting&) { return true; },
       .design = {},
       .make = [](Parameters p) { return std::make_unique<Menu>(std::move(p)); }};
   NetworkKind network{.record = {}};

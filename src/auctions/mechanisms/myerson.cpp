@@ -1,4 +1,5 @@
 // The revenue-optimal auction of one item (ch. 1): the highest ironed virtual value wins.
+#include "auctions/exact/reserve.h"
 #include "auctions/exact/virtual_value.h"
 #include "auctions/setting.h"
 
@@ -12,7 +13,10 @@ class Myerson : public FixedMechanism {
 
  protected:
   void run_profile(const double* bids, double* allocation, double* payments) const override {
-    sale_.run(bids, 1, allocation, payments);
+    thread_local std::vector<double> counting;
+    counting.resize(bidders());
+    for (int i = 0; i < bidders(); ++i) counting[i] = affordable(i, bids[i]);
+    sale_.run(counting.data(), 1, allocation, payments);
   }
 
  private:
@@ -21,7 +25,8 @@ class Myerson : public FixedMechanism {
 
 Parameters design(const Setting& setting, const Design&) {
   Parameters parameters = parameters_for("myerson", setting);
-  save_virtual_values(parameters, marginal_laws(setting));
+  if (save_fitted_reserves(parameters, setting)) return parameters;
+  save_virtual_values(parameters, laws_within_budgets(setting, marginal_laws(setting)));
   return parameters;
 }
 
@@ -38,6 +43,7 @@ MechanismKind entry_myerson() {
                            ? ""
                            : "it sells one item; itemwise-myerson and bundle sell several";
               },
+          .takes_budgets = [](const Setting&) { return true; },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<Myerson>(std::move(p)); }};
 }

@@ -20,7 +20,10 @@ Network record(Graph& graph, const Architecture& architecture) {
     sizes.push_back(outputs);
     return nn::Mlp(graph, name, sizes);
   };
-  const nn::Mlp allocation_net = net("allocation", (n + 1) * (m + 1));
+  // Unit demand has a second half: shares of each item among bidders, and of each bidder among
+  // items, of which the smaller one counts.
+  const int64_t scores = (n + 1) * (m + 1);
+  const nn::Mlp allocation_net = net("allocation", architecture.unit_demand ? 2 * scores : scores);
   const nn::Mlp payment_net = net("payment", n);
   return [=](Tensor bids) {
     Shape flat = bids.shape(), logits = bids.shape();
@@ -29,8 +32,14 @@ Network record(Graph& graph, const Architecture& architecture) {
     logits[logits.size() - 2] = n + 1;  // one more for nobody
     logits.back() = m + 1;              // unused
     const Tensor x = reshape(scaled(architecture, bids), flat);
-    const Tensor shares = softmax(reshape(allocation_net(x), logits), -2);
-    return Decision{slice(slice(shares, -2, 0, n), -1, 0, m), sigmoid(payment_net(x))};
+    const auto cut = [&](Tensor shares) { return slice(slice(shares, -2, 0, n), -1, 0, m); };
+    const Tensor out = allocation_net(x), fraction = sigmoid(payment_net(x));
+    if (!architecture.unit_demand) {
+      return Decision{cut(softmax(reshape(out, logits), -2)), fraction};
+    }
+    const Tensor of_items = softmax(reshape(slice(out, -1, 0, scores), logits), -2);
+    const Tensor of_bidders = softmax(reshape(slice(out, -1, scores, 2 * scores), logits), -1);
+    return Decision{minimum(cut(of_items), cut(of_bidders)), fraction};
   };
 }
 

@@ -7,9 +7,6 @@
 namespace agora::auctions::kind_second_price {
 namespace {
 
-const char* const kFit = "fit-reserves";
-constexpr int64_t kFitProfiles = 200'000;
-
 class SecondPrice : public FixedMechanism {
  public:
   explicit SecondPrice(Parameters parameters)
@@ -19,10 +16,11 @@ class SecondPrice : public FixedMechanism {
  protected:
   void run_profile(const double* bids, double* allocation, double* payments) const override {
     for (int j = 0; j < items(); ++j) {
+      const auto bid_of = [&](int i) { return affordable(i, bids[i * items() + j]); };
       double best = -1.0, price = reserves_[j];
       int winners = 0;
       for (int i = 0; i < bidders(); ++i) {
-        const double bid = bids[i * items() + j];
+        const double bid = bid_of(i);
         if (bid < reserves_[j] || bid < best) {
           price = std::max(price, bid);
         } else if (bid == best) {
@@ -34,7 +32,7 @@ class SecondPrice : public FixedMechanism {
       }
       if (winners > 1) price = best;  // equal bids share the item
       for (int i = 0; winners > 0 && i < bidders(); ++i) {
-        if (bids[i * items() + j] != best) continue;
+        if (bid_of(i) != best) continue;
         allocation[i * items() + j] = 1.0 / winners;
         payments[i] += price / winners;
       }
@@ -47,12 +45,10 @@ class SecondPrice : public FixedMechanism {
 
 Parameters design(const Setting& setting, const Design& how) {
   Parameters parameters = parameters_for("second-price", setting);
-  const double least = how.told.number("reserve");
-  std::vector<double> reserves(setting.items(), least);
-  if (how.told.flag(kFit)) {
-    reserves = fitted_reserves(design_values(setting, how.seed, kFitProfiles), setting.bidders(),
-                               setting.items());
-    for (double& reserve : reserves) reserve = std::max(reserve, least);
+  std::vector<double> reserves = told_reserves(how, setting);
+  if (how.told.flag(kFitReserves)) {
+    const std::vector<double> fitted = reserves_by_profiles(how, setting);
+    for (size_t j = 0; j < reserves.size(); ++j) reserves[j] = std::max(reserves[j], fitted[j]);
   }
   parameters.tensors["reserve"] = {{setting.items()}, std::move(reserves)};
   return parameters;
@@ -65,9 +61,9 @@ MechanismKind entry_second_price() {
           .summary = "every item to its highest bidder at the second bid or the reserve",
           .pays = "for each item the highest other bid, or the reserve where that is higher",
           .trial_setting = "3x2 uniform(0,1)",
-          .parameters = {{"reserve", 0, 0, kFinite, false, "reserve of every item"},
-                         flag(kFit, "the reserve of each item that earns most, not below reserve")},
+          .parameters = reserve_parameters(),
           .refusal = [](const Setting&) { return ""; },
+          .takes_budgets = [](const Setting& setting) { return setting.items() == 1; },
           .design = design,
           .make = [](Parameters p) { return std::make_unique<SecondPrice>(std::move(p)); }};
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 
+#include "auctions/limits.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
 #include "auctions/training/trainer.h"
@@ -72,6 +73,30 @@ struct Engine {
                   std::span(offered_markups.data(), static_cast<size_t>(rows * m * tariffs)));
   }
 
+  // The same where a bidder takes one item at most: a fee is part of the item's price. What is
+  // dearer than its budget costs the budget, unless somebody else bids more than that.
+  void choose_one(int64_t row, double unit, double budget, const double* bids, double* allocation,
+                  double* payment) const {
+    int item = -1;
+    double best = 0.0;
+    for (int j = 0; j < m; ++j) {
+      if (wins[row * m + j] == 0 || thresholds[row * m + j] > budget) continue;
+      for (int64_t k = 0; k < tariffs; ++k) {
+        const double above = double{offered_markups[(row * m + j) * tariffs + k]} +
+                             double{offered_fees[row * tariffs + k]};
+        const double price = std::min(thresholds[row * m + j] + unit * above, budget);
+        if (!std::isfinite(above)) {
+          *payment = std::numeric_limits<double>::quiet_NaN();
+          return;
+        }
+        const double gain = bids[j] - price;
+        if (gain < best) continue;
+        if (gain > best || price > *payment) item = j, best = gain, *payment = price;
+      }
+    }
+    if (item >= 0) allocation[item] = 1.0;
+  }
+
   // The best offer of one row for its bids (m).
   void choose(int64_t row, double unit, const double* bids, double* allocation, double* payment) {
     const double* threshold = &thresholds[row * m];
@@ -130,6 +155,7 @@ class Tariff : public Mechanism {
  public:
   explicit Tariff(Parameters parameters) : parameters_(std::move(parameters)), views_(parameters_) {
     idle_.push_back(std::make_unique<Engine>(parameters_, views_));
+    one_each_ = parameters_.limits != Limits{};  // budgets are for one item each
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
@@ -150,7 +176,10 @@ class Tariff : public Mechanism {
       engine->offer(count, views_, bids + first * size);
       for (int64_t row = 0; row < count * n; ++row) {
         const int64_t at = first * n + row;
-        engine->choose(row, views_.unit(), bids + at * m, allocation + at * m, payments + at);
+        const double unit = views_.unit(), *own = bids + at * m;
+        one_each_ ? engine->choose_one(row, unit, budget_of(parameters_.limits, row % n), own,
+                                       allocation + at * m, payments + at)
+                  : engine->choose(row, unit, own, allocation + at * m, payments + at);
       }
     }
     const std::scoped_lock lock(mutex_);
@@ -172,6 +201,7 @@ class Tariff : public Mechanism {
 
   Parameters parameters_;
   TariffViews views_;
+  bool one_each_ = false;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Engine>> idle_;
 };
@@ -202,6 +232,9 @@ MechanismKind entry_tariff() {
           "tariff, of those the others' bids make for it, that is best for it",
       .trial_setting = "2x3 uniform(0,1)",
       .refusal = [](const Setting&) { return ""; },
+      .takes_unit_demand = [](const Setting&) { return true; },
+      .takes_budgets =
+          [](const Setting& setting) { return setting.items() == 1 || setting.unit_demand(); },
       .design = {},
       .make = [](Parameters p) { return std::make_unique<Tariff>(std::move(p)); }};
   NetworkKind network{.record = {}};

@@ -16,6 +16,9 @@ constexpr double kWarmUp = 500;  // iterations in which the rate rises
 // Offers so far below 0 feel a pull: otherwise they could be lost for good, where no slope is.
 constexpr double kMargin = 0.05, kPull = 0.01;
 
+constexpr double kNever = -1e4;  // in temperatures
+constexpr double kNoEnd = 1e6;   // a budget, in units of money
+
 Tensor pull(Tensor offers) { return mean(square(relu(-offers - kMargin))); }
 
 class TariffTrainer : public CommonTrainer {
@@ -53,6 +56,13 @@ class TariffTrainer : public CommonTrainer {
     std::vector<int32_t> bidder;
     for (int64_t row = 0; row < rows; ++row) bidder.push_back(static_cast<int32_t>(row % n));
     descend_->set("bidder", std::span<const int32_t>(bidder));
+    if (!setting.limits().budgets.empty()) {
+      std::vector<float> budgets;
+      for (const int32_t i : bidder) {
+        budgets.push_back(static_cast<float>(std::min(setting.budget(i) / views_.unit(), kNoEnd)));
+      }
+      descend_->set("budgets", std::span<const float>(budgets));
+    }
   }
 
   void advance(int64_t iterations) override {
@@ -79,12 +89,33 @@ class TariffTrainer : public CommonTrainer {
     const Tensor fees = positive(raw.fees), markups = positive(raw.markups);
     const Tensor wins = greater(gap, graph_.constant(0.0));
     const Tensor left = gap - markups;  // (rows, m, K)
+    if (setting_.limits() != Limits{}) return revenue_of_one(left, fees, threshold, gap);
     const Tensor taken = sigmoid(left / temperature) * (wins / sigmoid(relu(gap) / temperature));
     const Tensor gain = sum(relu(left), {1}), utility = gain - fees;  // (rows, K)
     const Tensor bought = sigmoid(utility / temperature) / sigmoid(gain / temperature);
     const Tensor chosen = softmax(utility / temperature, 1) * bought * max(wins, {1});
     const Tensor paid = fees + sum(taken * (threshold + markups), {1});
     return (static_cast<double>(n) * mean(sum(chosen * paid, {1}))).named("revenue");
+  }
+
+  // Where a bidder takes one item: of all pairs of an item and a tariff, each with one price.
+  Tensor revenue_of_one(Tensor left, Tensor fees, Tensor threshold, Tensor gap) {
+    const int64_t n = setting_.bidders(), m = setting_.items(), tariffs = recipe_.tariffs;
+    const Tensor temperature = graph_.find("temperature");
+    const Tensor bid = threshold + gap;
+    Tensor price = bid - left + reshape(fees, {kRows, 1, tariffs});  // (rows, m, K)
+    Tensor offered = greater(gap, graph_.constant(0.0));
+    if (!setting_.limits().budgets.empty()) {
+      const Tensor budget = graph_.input("budgets", {kRows, 1, 1});
+      price = minimum(price, budget);
+      offered = offered * greater_equal(budget, threshold);
+    }
+    const Tensor utility = bid - price;
+    const Tensor wanted = where(offered, utility / temperature, graph_.constant(kNever));
+    const Tensor among =
+        reshape(softmax(reshape(wanted, {kRows, m * tariffs}), 1), {kRows, m, tariffs});
+    const Tensor bought = sigmoid(wanted) / sigmoid(relu(gap) / temperature);
+    return (static_cast<double>(n) * mean(sum(among * bought * price, {1, 2}))).named("revenue");
   }
 
   void iterate() {

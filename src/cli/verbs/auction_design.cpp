@@ -12,6 +12,8 @@
 namespace agora::cli::kind_auction_design {
 namespace {
 
+constexpr double kInterval = 1.96;  // standard errors
+
 struct Options {
   auctions::DesignOptions how;
   std::string out;
@@ -19,7 +21,7 @@ struct Options {
 
 Json result_json(const auctions::Setting& setting, const auctions::DesignResult& result,
                  double seconds) {
-  Json kinds = Json::array(), absent = Json::object();
+  Json kinds = Json::array(), absent = Json::object(), bounds = Json::object();
   for (const auctions::Contender& each : result.kinds) {
     Json regret;
     if (each.regret) regret = *each.regret;
@@ -35,11 +37,13 @@ Json result_json(const auctions::Setting& setting, const auctions::DesignResult&
                      {"seconds", each.seconds}});
   }
   for (const auto& [mechanism, why] : result.absent) absent[mechanism] = why;
+  for (const auctions::Bound& each : result.bounds) bounds[each.name] = each.revenue;
   return {{"setting", setting.text()},
           {"best", result.kinds[0].mechanism},
           {"kinds", kinds},
           {"upper_bound", result.upper_bound},
           {"bound", result.bound},
+          {"bounds", bounds},
           {"profiles", result.profiles},
           {"folds", result.folds},
           {"not_tried", absent},
@@ -49,17 +53,19 @@ Json result_json(const auctions::Setting& setting, const auctions::DesignResult&
 void print(const auctions::Setting& setting, const auctions::DesignResult& result) {
   fmt::print("{}, judged on {} profiles{}\n", setting.text(), result.profiles,
              result.folds > 1 ? fmt::format(" by {}-fold cross-validation", result.folds) : "");
-  fmt::print("  {:<18} {:>10} {:>9}  {:>10} {:>9}  {:>9} {:>9}\n", "mechanism", "revenue", "error",
-             "behind", "error", "welfare", "sale rate");
+  fmt::print("  {:<18} {:>10} {:>9}  {:>10} {:>9}  {:>9} {:>9}\n", "mechanism", "revenue",
+             "95 % +-", "behind", "95 % +-", "welfare", "sale rate");
   for (const auctions::Contender& each : result.kinds) {
     fmt::print("  {:<18} {:>10.6g} {:>9.2g}  {:>10.4g} {:>9.2g}  {:>9.5g} {:>9.3g}{}\n",
-               each.mechanism, each.revenue, each.revenue_error, each.behind, each.behind_error,
-               each.welfare, each.sale_rate,
+               each.mechanism, each.revenue, kInterval * each.revenue_error, each.behind,
+               kInterval * each.behind_error, each.welfare, each.sale_rate,
                each.regret ? fmt::format("  regret {:.2g}", *each.regret) : "");
   }
   const auctions::Contender& best = result.kinds[0];
-  fmt::print("Best: {}. A winner pays {}.\n", best.mechanism,
-             auctions::mechanism_kind(best.mechanism).pays);
+  const auto pays = [](const auctions::Contender& each) {
+    return auctions::mechanism_kind(each.mechanism).pays;
+  };
+  fmt::print("Best: {}. A winner pays {}.\n", best.mechanism, pays(best));
   fmt::print("No truthful mechanism earns more than {:.6g}, {}: this one has {:.1f} % of it.\n",
              result.upper_bound, result.bound, 100 * best.revenue / result.upper_bound);
   if (!best.truthful) {
@@ -69,6 +75,9 @@ void print(const auctions::Setting& setting, const auctions::DesignResult& resul
                  *best.regret, each.behind, each.mechanism);
       break;
     }
+  }
+  for (size_t k = 1; k < result.kinds.size(); ++k) {
+    fmt::print("In {} a winner pays {}.\n", result.kinds[k].mechanism, pays(result.kinds[k]));
   }
   for (const auto& [mechanism, why] : result.absent) fmt::print("not {}: {}\n", mechanism, why);
 }
@@ -104,6 +113,7 @@ Verb entry_auction_design() {
           }
           if (!options->out.empty()) auctions::check_file_name(options->out);
           const auctions::Setting setting = market->read();
+          warn_of_dependence(setting, market->values);
           const auto start = std::chrono::steady_clock::now();
           auctions::DesignOptions how = options->how;
           how.seed = common.seed;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "auctions/design.h"
 #include "auctions/mechanism.h"
 #include "base/progress.h"
 #include "base/signals.h"
@@ -45,15 +46,32 @@ Verb entry_auction_exact() {
               const bool untested =
                   !app.given("--regret-profiles") && kind.truthful && kind.average_flag.empty();
               if (untested) measured.regret_profiles = 0;
+              const auto crossed = auctions::cross_validate(
+                  chosen->argument, setting,
+                  {.seed = common.seed, .arguments = chosen->options->given_to(chosen->argument)});
               note_activity("audit");
               auctions::Audit audit = auctions::audit(*mechanism, setting, measured);
               activity.reset();
               audit.seconds =
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
               pictures->write(common, *mechanism, setting, audit);
+              if (common.json) {
+                Json json = audit_json(*mechanism, setting, audit);
+                if (crossed) {
+                  json["cross_validation"] = {
+                      {"folds", crossed->folds},
+                      {"profiles", crossed->profiles},
+                      {"revenue", {{"mean", crossed->revenue}, {"se", crossed->revenue_error}}}};
+                }
+                return print_json(json);
+              }
               print_audit(common, *mechanism, setting, audit,
                           untested ? "0 by construction; --regret-profiles N looks for lies" : "");
-              if (common.json) return;
+              if (crossed) {
+                fmt::print("  {:<18} {:.6g} (standard error {:.2g}), {} folds of all {} profiles\n",
+                           "cross-validated", crossed->revenue, crossed->revenue_error,
+                           crossed->folds, crossed->profiles);
+              }
               for (const auto& [key, value] : mechanism->parameters().notes) {
                 fmt::print("  {:<18} {}\n", key, value);
               }

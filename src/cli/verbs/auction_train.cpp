@@ -92,20 +92,25 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   auctions::AuditOptions how = settings.audit;
   how.seed = common.seed;
   const auctions::Audit audit = auctions::audit(*mechanism, setting, how);
-  const auctions::Contender baseline =
+  const std::optional<auctions::Contender> baseline =
       auctions::best_baseline(setting, audit.truth.profiles, common.seed);
   Json result = audit_json(*mechanism, setting, audit);
   result["run"] = settings.run.empty() ? Json(nullptr) : Json(settings.run);
   result["file"] = file;
   result["iterations"] = recipe.iterations;
-  result["baseline"] = {{"mechanism", baseline.mechanism},
-                        {"revenue", {{"mean", baseline.revenue}, {"se", baseline.revenue_error}}}};
+  result["baseline"] = nullptr;
+  if (baseline) {
+    result["baseline"] = {
+        {"mechanism", baseline->mechanism},
+        {"revenue", {{"mean", baseline->revenue}, {"se", baseline->revenue_error}}}};
+  }
   result["training_seconds"] = seconds;
   if (folder && !folder->finished()) folder->finish(result);
   if (common.json) return print_json(result);
   print_audit(common, *mechanism, setting, audit);
-  fmt::print("  {:<18} {:.6g} by {}, which is truthful\n", "baseline", baseline.revenue,
-             baseline.mechanism);
+  if (!baseline) return;
+  fmt::print("  {:<18} {:.6g} by {}, which is truthful\n", "baseline", baseline->revenue,
+             baseline->mechanism);
 }
 
 }  // namespace
