@@ -102,8 +102,8 @@ Recipe best(const Setting& setting) {
   Recipe recipe{.iterations = 4'000, .batch = 1024};
   recipe.temperature = 0.1;
   recipe.final_temperature = 1e-3;
-  recipe.rate = 3e-2;
-  recipe.final_rate = 3e-4;
+  recipe.rate = 1e-2;
+  recipe.final_rate = 1e-4;
   recipe.averaging = 0.998;
   if (laws_of(setting).table) {  // rows come again and again: longer it learns them by heart
     recipe.iterations = 500;
