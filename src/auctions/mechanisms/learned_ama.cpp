@@ -13,6 +13,8 @@ using namespace compute;
 
 namespace {
 
+constexpr double kSmallTables = 300;  // entries
+
 class BoostTrainer : public CommonTrainer {
  public:
   BoostTrainer(const MechanismKind& kind, const Setting& setting, const Recipe& recipe,
@@ -100,6 +102,9 @@ std::unique_ptr<ResumableTrainer> boost_trainer(const MechanismKind& kind, const
 
 Recipe best(const Setting& setting) {
   Recipe recipe{.iterations = 4'000, .batch = 1024};
+  if (BundleSizes::table_size(setting.bidders(), setting.items()) <= kSmallTables) {
+    recipe.batch = 4096;
+  }
   recipe.temperature = 0.1;
   recipe.final_temperature = 1e-3;
   recipe.rate = 1e-2;
