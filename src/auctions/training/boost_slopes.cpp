@@ -5,6 +5,7 @@
 #include "auctions/exact/reserve.h"
 #include "auctions/setting.h"
 #include "auctions/training/recipes.h"
+#include "base/signals.h"
 #include "base/thread_pool.h"
 
 namespace agora::auctions {
@@ -218,6 +219,7 @@ BoostSlopes boost_slopes(const BoostShape& shape, const HardBoosts& hard,
     PartOfBatch own(shape, hard, temperature);
     const int64_t end = std::min(batch, (part + 1) * kProfilesPerPart);
     for (int64_t k = part * kProfilesPerPart; k < end; k += Tables::kLanes) {
+      throw_if_stopped();
       own.add(values.subspan(k * size, std::min<int64_t>(Tables::kLanes, end - k) * size));
     }
     found[part] = own.slopes();
