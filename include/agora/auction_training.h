@@ -1,5 +1,5 @@
 #pragma once
-// Mechanisms that are learned: RegretNet, EquivariantNet, ALGnet and tariffs.
+// Mechanisms that are learned: RegretNet, EquivariantNet, ALGnet and truthful ones.
 #include <agora/auctions.h>
 
 #include <cstdint>

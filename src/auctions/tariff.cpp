@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "auctions/exact/reserve.h"
-#include "auctions/exact/virtual_value.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
 #include "auctions/training/recipes.h"
@@ -21,7 +20,6 @@ namespace {
 constexpr double kSmall = 0.1;           // the gain of heads: offers start almost constant
 constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee
 constexpr int64_t kSurplusProfiles = 4096;
-constexpr double kHighestReserve = 0.95;  // a quantile
 constexpr int64_t kMostTariffs = 4096;
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
@@ -33,29 +31,6 @@ Initializer rising(double from, double to) {
       values[k] = from + (to - from) * static_cast<double>(k) / last;
     }
   };
-}
-
-// (n, m): of the laws, or of the rows of a table.
-std::vector<double> reserves_of(const Setting& setting) {
-  const int n = setting.bidders(), m = setting.items();
-  std::vector<double> result;
-  if (const auto& table = laws_of(setting).table) {
-    const std::vector<double> reserves = fitted_reserves(table->design, n, m);
-    for (int i = 0; i < n; ++i) result.insert(result.end(), reserves.begin(), reserves.end());
-    return result;
-  }
-  const std::vector<std::vector<Law>> laws = marginal_laws(setting);
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < m; ++j) {
-      if (i > 0 && laws[i][j]->text() == laws[0][j]->text()) {
-        result.push_back(result[j]);
-      } else {
-        result.push_back(
-            std::min(VirtualValue(*laws[i][j]).reserve(), laws[i][j]->quantile(kHighestReserve)));
-      }
-    }
-  }
-  return result;
 }
 
 // What a bidder gains on average from prices without markups.
@@ -205,7 +180,7 @@ Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, cons
   const int64_t features = drawn_together ? 2 : 1;
   Parameters parameters = network_parameters(kind.name, setting, scale);
   parameters.tensors["unit"] = {{1}, {unit_of_money(setting)}};
-  parameters.tensors["reserve"] = {{n, m}, reserves_of(setting)};
+  parameters.tensors["reserve"] = {{n, m}, reserves_for(setting)};
   parameters.tensors["item.weight"] = {{features, size.width}, {}};  // tells the number of features
   const TariffViews views(parameters);
   Graph graph;

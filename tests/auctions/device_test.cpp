@@ -61,7 +61,9 @@ TEST_P(DeviceTrainings, OnTheGpuGoWhereThoseOnTheCpuGo) {
   }
   // Rounding differs, and Adam's first steps have the size of the rate whatever the gradient.
   EXPECT_LT(std::sqrt(difference / size), has_gpu() ? 1e-2 : 1e-3) << GetParam();
-  EXPECT_GT(difference, 0) << "one of them ran on the other's device";
+  if (here->iteration_flops() > 0) {  // else slopes are found here and the device only adds
+    EXPECT_GT(difference, 0) << "one of them ran on the other's device";
+  }
   const TrainingNumbers a = there->numbers(), b = here->numbers();
   EXPECT_NEAR(a.revenue, b.revenue, 1e-3 * b.revenue);
   EXPECT_NEAR(a.regret, b.regret, 1e-2 * b.regret + 1e-6);

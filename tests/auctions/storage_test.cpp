@@ -71,6 +71,10 @@ TEST(Storage, OutcomesThatOverflowAreNoAnswers) {
         weights.values[k] = k % 2 == 0 ? 3e38 : -3e38;
       }
     }
+    if (name == "learned-ama") {  // knows what its numbers may be
+      expect_user_error([&] { make_mechanism(kind, parameters); }, {name, "must"});
+      continue;
+    }
     const auto mechanism = make_mechanism(kind, parameters);
     const std::vector<std::string> told{name, "not finite"};
     expect_user_error([&] { evaluate(*mechanism, market, {.profiles = 10}); }, told);

@@ -178,17 +178,22 @@ TEST(Sabotage, OfSchedules) {
                 [](Json& result) { put(result["1x2-with-1x2"], untrained("regretnet", "1x2")); });
 }
 
-// What tariffs earn after one step, and tariffs that are not truthful.
-TEST(Sabotage, OfTariffs) {
+// What tariffs and affine maximisers earn before they learn, and ones that are not truthful.
+TEST(Sabotage, OfTruthfulMechanisms) {
   const auto line = [](double revenue) {
     return Json{{"revenue", revenue}, {"strong", 0.0}, {"p_star", revenue}};
   };
   const std::pair<std::string, double> untrained[] = {
-      {"1x2", 0.5386}, {"1x10", 3.172}, {"3x10", 5.028}, {"5x10", 5.814}};
-  const Json beginning{
-      {"1x2", line(0.5497)}, {"1x10", line(3.478)}, {"3x10", line(5.631)}, {"5x10", line(6.667)}};
-  const Json end{
-      {"1x2", line(0.5491)}, {"1x10", line(3.477)}, {"3x10", line(5.701)}, {"5x10", line(6.794)}};
+      {"1x2", 0.5386},     {"1x10", 3.172},      {"3x10", 5.028},         {"5x10", 5.814},
+      {"1x2-affine", 0.5}, {"1x10-affine", 2.5}, {"3x10-affine", 5.3125}, {"5x10-affine", 6.7188}};
+  const Json beginning{{"1x2", line(0.5497)},        {"1x10", line(3.478)},
+                       {"3x10", line(5.631)},        {"5x10", line(6.667)},
+                       {"1x2-affine", line(0.5495)}, {"1x10-affine", line(3.470)},
+                       {"3x10-affine", line(5.941)}, {"5x10-affine", line(7.057)}};
+  const Json end{{"1x2", line(0.5491)},        {"1x10", line(3.477)},
+                 {"3x10", line(5.701)},        {"5x10", line(6.794)},
+                 {"1x2-affine", line(0.5487)}, {"1x10-affine", line(3.477)},
+                 {"3x10-affine", line(5.942)}, {"5x10-affine", line(7.060)}};
   const Trial quickly{"beyond-truthful", Scale::kQuick, Json::array({beginning})};
   EXPECT_EQ(missed("beyond-truthful", Scale::kQuick, quickly.good), "");
   for (const Trial& trial : {quickly, full("beyond-truthful", end)}) {
@@ -197,6 +202,34 @@ TEST(Sabotage, OfTariffs) {
                     [&, at = size, less = revenue](Json& result) { result[at] = line(less); });
       trial.notices("a lie that pays in " + size,
                     [&, at = size](Json& result) { result[at]["strong"] = 1e-4; });
+    }
+    trial.notices("kinds exchanged",
+                  [](Json& result) { std::swap(result["3x10"], result["3x10-affine"]); });
+  }
+}
+
+TEST(Sabotage, OfTwoByTwo) {
+  const auto line = [](double revenue) {
+    return Json{{"revenue", revenue}, {"strong", 0.0}, {"p_star", revenue}};
+  };
+  const std::string name = "beyond-2x2";
+  const Json beginning{{"tariff", line(0.8527)}, {"learned-ama", line(0.8745)}};
+  const Json end{{"tariff", line(0.8545)}, {"learned-ama", line(0.8745)}};
+  const Trial quickly{name, Scale::kQuick, Json::array({beginning})};
+  EXPECT_EQ(missed(name, Scale::kQuick, quickly.good), "");
+  for (const Trial& trial : {quickly, full(name, end)}) {
+    trial.notices("an affine maximiser as it starts",
+                  [&](Json& result) { result["learned-ama"] = line(5.0 / 6); });
+    trial.notices("tariffs as they start", [&](Json& result) { result["tariff"] = line(5.0 / 6); });
+    trial.notices("kinds exchanged",
+                  [](Json& result) { std::swap(result["tariff"], result["learned-ama"]); });
+    trial.notices("one kind for both",
+                  [](Json& result) { result["tariff"] = result["learned-ama"]; });
+    trial.notices("more than anybody earns truthfully",
+                  [&](Json& result) { result["learned-ama"] = line(0.889); });
+    for (const std::string kind : {"tariff", "learned-ama"}) {
+      trial.notices("a lie that pays, " + kind,
+                    [&](Json& result) { result[kind]["strong"] = 1e-4; });
     }
   }
 }

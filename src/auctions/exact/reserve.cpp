@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "auctions/exact/virtual_value.h"
 #include "base/error.h"
 
 namespace agora::auctions {
@@ -14,7 +15,8 @@ namespace {
 
 constexpr double kManyErrors = 5.0;  // of a correlation, that are no chance
 constexpr int64_t kFitProfiles = 200'000;
-constexpr double kFarOut = 1e6;  // times the reserve or more: no bid is there
+constexpr double kFarOut = 1e6;           // times the reserve or more: no bid is there
+constexpr double kHighestReserve = 0.95;  // a quantile
 
 std::vector<double> ranks(const ValueTable& table, int cell) {
   const int64_t count = table.design_profiles();
@@ -160,6 +162,28 @@ void save_reserves(Parameters& parameters, const std::vector<double>& reserves,
       "fitted to the rows: bidders' values depend on each other (rank correlation "
       "{:.2f}, chance makes {:.2f})",
       why.correlation, why.chance);
+}
+
+std::vector<double> reserves_for(const Setting& setting) {
+  const int n = setting.bidders(), m = setting.items();
+  std::vector<double> result;
+  if (const auto& table = laws_of(setting).table) {
+    const std::vector<double> reserves = fitted_reserves(table->design, n, m);
+    for (int i = 0; i < n; ++i) result.insert(result.end(), reserves.begin(), reserves.end());
+    return result;
+  }
+  const std::vector<std::vector<Law>> laws = marginal_laws(setting);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < m; ++j) {
+      if (i > 0 && laws[i][j]->text() == laws[0][j]->text()) {
+        result.push_back(result[j]);
+      } else {
+        result.push_back(
+            std::min(VirtualValue(*laws[i][j]).reserve(), laws[i][j]->quantile(kHighestReserve)));
+      }
+    }
+  }
+  return result;
 }
 
 }  // namespace agora::auctions

@@ -12,6 +12,8 @@ namespace agora::auctions {
 double best_reserve(const std::vector<std::pair<double, double>>& sales);
 // That of each item, in profiles (p, n, m).
 std::vector<double> fitted_reserves(const std::vector<double>& profiles, int bidders, int items);
+// (n, m): of the optimal sale of each item to each bidder by their laws; by the rows of a table.
+std::vector<double> reserves_for(const Setting& setting);
 
 // What mechanisms with reserves are told: numbers of all items or of each, and whether to fit them.
 inline const char* const kFitReserves = "fit-reserves";
