@@ -21,6 +21,7 @@ constexpr double kSmall = 0.1;           // the gain of heads: offers start almo
 constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee
 constexpr int64_t kSurplusProfiles = 4096;
 constexpr int64_t kMostTariffs = 4096;
+constexpr int kRowsPerRun = 256;
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
 
@@ -150,6 +151,50 @@ void TariffViews::look(const double* bids, double* thresholds, uint8_t* wins, fl
       }
     }
   }
+}
+
+TariffOffers::TariffOffers(const Parameters& parameters, const TariffViews& views)
+    : n(parameters.bidders), m(parameters.items), profiles(std::max(1, kRowsPerRun / n)) {
+  const TariffSize size = tariff_size(parameters);
+  const int64_t rows = int64_t{profiles} * n;
+  const TariffNet net(graph_, n, m, views.features(), size, 0.0);
+  const auto [fees, markups] = net(TariffNet::declare(graph_, m, views.features()));
+  variables_.emplace(graph_);
+  for (const Tensor& weight : graph_.parameters()) {
+    const std::string& name = weight.node().name;
+    variables_->set(
+        name, std::span<const double>(
+                  tensor(parameters, name, {weight.shape().begin(), weight.shape().end()}).values));
+  }
+  program_.emplace(graph_, *variables_,
+                   Computation{{{"fees", relu(fees)}, {"markups", relu(markups)}}, {}},
+                   CompileOptions{.rows = rows});
+  tariffs = size.tariffs;
+  thresholds.resize(rows * m);
+  wins.resize(rows * m);
+  others_.resize(rows * m * views.features());
+  reserve_.resize(rows * m);
+  offered_fees.resize(rows * tariffs);
+  offered_markups.resize(rows * m * tariffs);
+  for (int64_t row = 0; row < rows; ++row) bidder_.push_back(static_cast<int32_t>(row % n));
+}
+
+void TariffOffers::offer(int64_t count, const TariffViews& views, const double* bids) {
+  const int64_t size = int64_t{n} * m, rows = count * n;
+  for (int64_t k = 0; k < count; ++k) {
+    views.look(bids + k * size, &thresholds[k * size], &wins[k * size],
+               &others_[k * size * views.features()], &reserve_[k * size]);
+  }
+  const auto first = [](const auto& values, int64_t length) {
+    return std::span(values.data(), static_cast<size_t>(length));
+  };
+  program_->set("others", first(others_, rows * m * views.features()));
+  program_->set("reserve", first(reserve_, rows * m));
+  program_->set("bidder", first(bidder_, rows));
+  program_->run();
+  program_->read("fees", std::span(offered_fees.data(), static_cast<size_t>(rows * tariffs)));
+  program_->read("markups",
+                 std::span(offered_markups.data(), static_cast<size_t>(rows * m * tariffs)));
 }
 
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs) {

@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "auctions/mechanism.h"
 #include "compute/operations.h"
+#include "compute/program.h"
 
 // Two-part tariffs. A bidder is offered, by what the others bid, tariffs of a fee and a price of
 // every item: its threshold, the highest other bid, and a markup that is not negative.
@@ -64,6 +66,27 @@ class TariffViews {
   bool saturating_;
 };
 
+// What the network of saved parameters offers for bids, with the memory it works in: for one
+// thread. Offers are rounded to single precision.
+struct TariffOffers {
+  TariffOffers(const Parameters& parameters, const TariffViews& views);
+  // bids (count, n, m), at most `profiles` of them; a row of what is offered is a bidder.
+  void offer(int64_t count, const TariffViews& views, const double* bids);
+
+  int n, m, profiles;  // of a run, at most
+  int64_t tariffs = 0;
+  std::vector<double> thresholds;                    // (rows, m)
+  std::vector<uint8_t> wins;                         // (rows, m)
+  std::vector<float> offered_fees, offered_markups;  // (rows, K), (rows, m, K), in units of money
+
+ private:
+  compute::Graph graph_;
+  std::optional<compute::Variables> variables_;
+  std::optional<compute::Program> program_;
+  std::vector<float> others_, reserve_;
+  std::vector<int32_t> bidder_;
+};
+
 // For a setting: whoever is alike is not told apart.
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs);
 // The size that the tensors of saved parameters tell.
@@ -71,5 +94,9 @@ TariffSize tariff_size(const Parameters& parameters);
 // Before training; its first tariff sells every item on its own.
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
                          uint64_t seed);
+// Tariffs on an affine maximiser that sells item by item at reserves, almost without fee and
+// markup.
+Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
+                             const TariffSize& size, uint64_t seed);
 
 }  // namespace agora::auctions

@@ -71,7 +71,7 @@ TEST(Storage, OutcomesThatOverflowAreNoAnswers) {
         weights.values[k] = k % 2 == 0 ? 3e38 : -3e38;
       }
     }
-    if (name == "learned-ama") {  // knows what its numbers may be
+    if (name.find("ama") != std::string::npos) {  // knows what its numbers may be
       expect_user_error([&] { make_mechanism(kind, parameters); }, {name, "must"});
       continue;
     }

@@ -51,7 +51,8 @@ TEST_F(Completion, OfKinds) {
   EXPECT_FALSE(offered({"auction", "exact", ""}).contains("made.json"));
   EXPECT_EQ(offered({"auction", "audit", "m"}), (Words{"made.json", "menu", "myerson"}));
   EXPECT_EQ(offered({"auction", "train", ""}),
-            (Words{"algnet", "equivariantnet", "learned-ama", "menu-net", "regretnet", "tariff"}));
+            (Words{"algnet", "ama-tariff", "equivariantnet", "learned-ama", "menu-net", "regretnet",
+                   "tariff"}));
   EXPECT_EQ(offered({"auction", "train", "algnet", "--recipe", ""}), (Words{"best", "thesis"}));
   EXPECT_EQ(offered({"plan", "solve", "r"}), (Words{"random", "rooms.map"}));
   EXPECT_EQ(offered({"plan", "solve", "maze", "--method", "vi"}),

@@ -1,6 +1,7 @@
 #include "auctions/exact/bundle_sizes.h"
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -88,6 +89,62 @@ void never_rising(const BundleSizes& sizes, std::vector<double>& boosts,
       }
     }
   }
+}
+
+namespace {
+
+// The boosts of two bidders by what one of them and the other gets.
+using TwoBoosts = std::function<double(int own, int others)>;
+
+// With H(S) the best that the other can make of what S leaves, boosts included: whether H(S + j +
+// j')
+// + H(S) >= H(S + j) + H(S + j'), for every S of `own` items and whatever the other bids. Let t1
+// and t2 items be best for it on the right, c of them the same and x of them j' or j: then c items
+// and any of the others but those x can be what it gets beside S + j + j', the rest goes with S.
+bool complements(int own, int items, const TwoBoosts& boost) {
+  for (int t1 = 0; own + 1 + t1 <= items; ++t1) {
+    for (int t2 = t1; own + 1 + t2 <= items; ++t2) {
+      for (int c = 0; c <= t1; ++c) {
+        for (int x = 0; x <= (t1 > c) + (t2 > c); ++x) {
+          if (own + 2 + t1 + t2 - c - x > items) continue;
+          double left = -std::numeric_limits<double>::infinity();
+          for (int t = c; t <= t1 + t2 - c - x; ++t) {
+            left = std::max(left, boost(own + 2, t) + boost(own, t1 + t2 - t));
+          }
+          if (left < boost(own + 1, t1) + boost(own + 1, t2)) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+bool every_sale_alike(const BundleSizes& sizes, const std::vector<double>& boosts) {
+  for (int64_t k = 0; k < sizes.count(); ++k) {
+    double sum = boosts[0];
+    for (int i = 0; sizes.items() > 0 && i < sizes.bidders(); ++i) {
+      sum += sizes.sizes(k)[i] * (boosts[1 + sizes.bidders() - 1 - i] - boosts[0]);
+    }
+    if (boosts[k] != sum) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool admits_markups(const BundleSizes& sizes, const std::vector<double>& boosts) {
+  if (every_sale_alike(sizes, boosts)) return true;
+  if (sizes.bidders() != 2) return false;
+  // Ways k of s items begin after those of fewer, in the order of what the first bidder has.
+  const auto at = [&](int first, int second) {
+    const int sold = first + second;
+    return boosts[(sold == 0 ? 0 : sizes.up_to(sold - 1)) + first];
+  };
+  for (int own = 0; own + 2 <= sizes.items(); ++own) {
+    if (!complements(own, sizes.items(), at)) return false;
+    if (!complements(own, sizes.items(), [&](int a, int b) { return at(b, a); })) return false;
+  }
+  return true;
 }
 
 SharedBoosts shared_boosts(const BundleSizes& sizes, bool same_bidders) {

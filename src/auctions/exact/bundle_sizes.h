@@ -119,6 +119,11 @@ class SizeMaximiser : public Mechanism {
   void run(int64_t profiles, int bidders, int items, const double* bids, double* allocation,
            double* payments) const override;
 
+  const BundleSizes& sizes() const { return sizes_; }
+  const std::vector<double>& weights() const { return weights_; }
+  const std::vector<double>& terms() const { return terms_; }
+  const std::vector<double>& boosts() const { return boosts_; }
+
  private:
   Parameters parameters_;
   BundleSizes sizes_;
@@ -132,6 +137,11 @@ std::string size_refusal(const Setting& setting);
 // `from` tells.
 void never_rising(const BundleSizes& sizes, std::vector<double>& boosts,
                   std::vector<int64_t>& from);
+
+// Whether a bidder who faces higher prices of items never wants one that it did not win: for two
+// bidders whose boosts make items complements (docs/auctions.md), and where every sale counts
+// alike.
+bool admits_markups(const BundleSizes& sizes, const std::vector<double>& boosts);
 
 // Numbers that ways k share: those that differ by the order of bidders, if these are alike.
 struct SharedBoosts {

@@ -14,64 +14,17 @@
 #include "auctions/training/trainer.h"
 #include "base/error.h"
 #include "base/signals.h"
-#include "compute/program.h"
 
 namespace agora::auctions::kind_tariff {
 namespace {
 
-using compute::Graph;
-
-constexpr int kRowsPerRun = 256, kRowsPerUpdate = 8192;
+constexpr int kRowsPerUpdate = 8192;
 constexpr int kManyItems = 8;  // tariffs differ by more there, and so does what they are worth
 
-// The network of one thread with the memory it works in. Offers are rounded to single precision,
-// all that is done with them is in double.
-struct Engine {
+// The network of one thread, and the choice among what it offers.
+struct Engine : TariffOffers {
   Engine(const Parameters& parameters, const TariffViews& views)
-      : n(parameters.bidders), m(parameters.items), profiles(std::max(1, kRowsPerRun / n)) {
-    const TariffSize size = tariff_size(parameters);
-    const int64_t rows = int64_t{profiles} * n;
-    const TariffNet net(graph, n, m, views.features(), size, 0.0);
-    const auto [fees, markups] = net(TariffNet::declare(graph, m, views.features()));
-    variables.emplace(graph);
-    for (const compute::Tensor& weight : graph.parameters()) {
-      const std::string& name = weight.node().name;
-      variables->set(
-          name,
-          std::span<const double>(
-              tensor(parameters, name, {weight.shape().begin(), weight.shape().end()}).values));
-    }
-    program.emplace(graph, *variables,
-                    compute::Computation{{{"fees", relu(fees)}, {"markups", relu(markups)}}, {}},
-                    compute::CompileOptions{.rows = rows});
-    tariffs = size.tariffs;
-    thresholds.resize(rows * m);
-    wins.resize(rows * m);
-    others.resize(rows * m * views.features());
-    reserve.resize(rows * m);
-    offered_fees.resize(rows * tariffs);
-    offered_markups.resize(rows * m * tariffs);
-    for (int64_t row = 0; row < rows; ++row) bidder.push_back(static_cast<int32_t>(row % n));
-    utility.resize(tariffs);
-  }
-
-  void offer(int64_t count, const TariffViews& views, const double* bids) {
-    const int64_t size = int64_t{n} * m, rows = count * n;
-    for (int64_t k = 0; k < count; ++k) {
-      views.look(bids + k * size, &thresholds[k * size], &wins[k * size],
-                 &others[k * size * views.features()], &reserve[k * size]);
-    }
-    const auto first = [](const auto& values, int64_t length) {
-      return std::span(values.data(), static_cast<size_t>(length));
-    };
-    program->set("others", first(others, rows * m * views.features()));
-    program->set("reserve", first(reserve, rows * m));
-    program->set("bidder", first(bidder, rows));
-    program->run();
-    program->read("fees", std::span(offered_fees.data(), static_cast<size_t>(rows * tariffs)));
-    program->read("markups",
-                  std::span(offered_markups.data(), static_cast<size_t>(rows * m * tariffs)));
-  }
+      : TariffOffers(parameters, views), utility(tariffs) {}
 
   // The same where a bidder takes one item at most: a fee is part of the item's price. What is
   // dearer than its budget costs the budget, unless somebody else bids more than that.
@@ -140,15 +93,7 @@ struct Engine {
     return sum;
   }
 
-  int n, m, profiles;  // of a run, at most
-  int64_t tariffs = 0;
-  Graph graph;
-  std::optional<compute::Variables> variables;
-  std::optional<compute::Program> program;
-  std::vector<double> thresholds, utility;
-  std::vector<uint8_t> wins;
-  std::vector<float> others, reserve, offered_fees, offered_markups;
-  std::vector<int32_t> bidder;
+  std::vector<double> utility;  // (K)
 };
 
 class Tariff : public Mechanism {

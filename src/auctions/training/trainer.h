@@ -21,6 +21,7 @@ using MakeTrainer = std::unique_ptr<ResumableTrainer>(const MechanismKind& kind,
 MakeTrainer lagrangian_trainer;  // of any network
 MakeTrainer game_trainer;        // of an Auctioneer (auctions/algnet.h)
 MakeTrainer tariff_trainer;      // of a TariffNet (auctions/tariff.h)
+MakeTrainer ama_tariff_trainer;  // of one on a learned affine maximiser
 
 // A number of a recipe that a training can be told; it has no preset but that of the recipe.
 using RecipeParameter = OptionParameter<Recipe>;
