@@ -19,7 +19,8 @@ class EmulatedGpu final : public kernel::Machine {
   std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) override {
     return cpu_backend().allocate(bytes, purpose);
   }
-  std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t) override {
+  std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t,
+                                          bool) override {
     return std::make_unique<HostKernel>(loaded(text));
   }
   int64_t blocks() const override { return 4; }

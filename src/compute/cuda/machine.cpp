@@ -51,8 +51,11 @@ using Code = std::shared_future<std::string>;  // compilers run side by side
 
 class GpuKernel final : public kernel::Kernel {
  public:
-  GpuKernel(Code code, int64_t threads, int64_t fast_bytes)
-      : code_(std::move(code)), threads_(threads), fast_bytes_(static_cast<size_t>(fast_bytes)) {}
+  GpuKernel(Code code, int64_t threads, int64_t fast_bytes, bool meet)
+      : code_(std::move(code)),
+        threads_(threads),
+        fast_bytes_(static_cast<size_t>(fast_bytes)),
+        meet_(meet) {}
   ~GpuKernel() override {
     if (library_ != nullptr) cudaLibraryUnload(library_);
   }
@@ -62,9 +65,9 @@ class GpuKernel final : public kernel::Kernel {
   void start(int64_t blocks, std::span<const uint64_t> arguments) override {
     if (kernel_ == nullptr) load();
     void* all = const_cast<uint64_t*>(arguments.data());
-    require(cudaLaunchCooperativeKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
-                                        dim3(static_cast<unsigned>(threads_)), &all, fast_bytes_,
-                                        kStream),
+    const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(threads_));
+    require(meet_ ? cudaLaunchCooperativeKernel(kernel_, grid, block, &all, fast_bytes_, kStream)
+                  : cudaLaunchKernel(kernel_, grid, block, &all, fast_bytes_, kStream),
             "starting a kernel");
   }
 
@@ -84,6 +87,7 @@ class GpuKernel final : public kernel::Kernel {
   Code code_;
   int64_t threads_;
   size_t fast_bytes_;
+  bool meet_;
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t kernel_ = nullptr;
 };
@@ -99,8 +103,8 @@ class Gpu final : public kernel::Machine {
     return std::make_unique<GpuMemory>(bytes, purpose);
   }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t threads,
-                                          int64_t fast_bytes) override {
-    return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes);
+                                          int64_t fast_bytes, bool meet) override {
+    return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes, meet);
   }
   int64_t blocks() const override { return properties_.multiProcessorCount; }
   int64_t fast_bytes() const override {

@@ -53,6 +53,8 @@ std::string Memory::start(const View& view) const {
       return fmt::format("({} + {})", is_fast(view) ? "fast" : "slow", offset);
     case Space::kKept:
       return fmt::format("(kept + {})", offset);
+    case Space::kImage:
+      break;  // copied row by row
     case Space::kShared:
       return fmt::format("(a.shared + {})", offset);
     case Space::kVariable:
@@ -60,7 +62,7 @@ std::string Memory::start(const View& view) const {
     case Space::kNextVariable:
       return fmt::format("({} + {})", variable(buffer.variable, true), view.offset);
   }
-  CHECK(false, "a buffer in no space");
+  CHECK(false, "a buffer in no space of tiles");
 }
 
 std::string Memory::variable(int32_t index, bool next) const {

@@ -20,9 +20,10 @@ class Machine {
  public:
   virtual ~Machine() = default;
   virtual std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) = 0;
-  // A kernel named `program`, whose blocks of `threads` have `fast_bytes` of their own.
+  // A kernel named `program`, whose blocks of `threads` have `fast_bytes` of their own, and run all
+  // at once if they are to meet.
   virtual std::unique_ptr<Kernel> compile(const std::string& text, int64_t threads,
-                                          int64_t fast_bytes) = 0;
+                                          int64_t fast_bytes, bool meet) = 0;
   virtual int64_t blocks() const = 0;      // that run at once, one after the other's barrier
   virtual int64_t fast_bytes() const = 0;  // the most that a block can have
 };

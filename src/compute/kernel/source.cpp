@@ -55,11 +55,15 @@ Source Writer::run() {
   line(fmt::format("constexpr int kLanes = {}, kBlockThreads = {};", options_.lanes,
                    options_.threads));
   line(kPrelude);
+  if (plan_.image_features > 0)
+    line(kImages);
+  else
+    line("struct bf16;");
   line("struct Arguments {");
   line("Real *shared, *kept, *scratch, *sums, *workspace; unsigned* barrier; int* faults;");
   line(fmt::format(
-      "int64 rows, arrivals, times; const void* inputs[{}]; Real *outputs[{}], *current[{}], "
-      "*next[{}]; }};",
+      "int64 rows, arrivals, times, piece, capacity; bf16* images; const void* inputs[{}]; Real "
+      "*outputs[{}], *current[{}], *next[{}]; }};",
       many(plan_.inputs.size()), many(plan_.outputs.size()), many(plan_.variables.size()),
       many(plan_.variables.size())));
   line(fmt::format("constexpr int64 kSums = {};", source_.sums));
@@ -94,13 +98,29 @@ Source Writer::run() {
   line("for (int64 time = 0; time < a.times; ++time) {");
   line("const bool odd = time % 2 != 0; (void)odd;");
   line("if (time > 0) grid_barrier(a.barrier, arrivals);");
+  int64_t barriers = 0;  // of the pieces that are done
   for (phase_ = 0; phase_ < plan_.phases.size(); ++phase_) {
+    const Phase& phase = plan_.phases[phase_];
+    const bool images = !phase.images.empty(), last = phase_ + 1 == plan_.phases.size();
+    if (phase_ == 0 || source_.pieces.back().phases == phase_) {
+      line(fmt::format("if (a.piece == {}) {{", source_.pieces.size()));
+      source_.pieces.emplace_back();
+      source_.pieces.back().phases = plan_.phases.size();
+    }
+    Source::Piece& piece = source_.pieces.back();
+    const bool sums =
+        phase_ > 0 && plan_.phases[phase_ - 1].partial_begin < plan_.phases[phase_ - 1].partial_end;
+    piece.empty = piece.empty && !sums && phase.shared.empty() && phase.rows.empty();
     line(fmt::format("// Phase {}.", phase_));
     phase_shared(phase_);
     phase_rows(phase_);
-    if (phase_ + 1 < plan_.phases.size()) {
+    if (!images && !last) {
       line("grid_barrier(a.barrier, arrivals);");
       ++source_.grid_barriers;
+    } else {
+      line("}");
+      piece.phases = phase_ + 1;
+      piece.barriers = source_.grid_barriers - std::exchange(barriers, source_.grid_barriers);
     }
   }
   line("} }");

@@ -25,8 +25,15 @@ struct Source {
   int64_t sums = 0;              // elements of a block's own sums over rows
   int64_t workspace_sets = 0;    // one element per block and set
   int64_t grid_barriers = 0;     // of a run
-  int64_t distributed = 0;       // elements of the longest step that all blocks share
-  bool has_indices = false;      // some index may be out of range
+  // A plan with steps of images is run in pieces, which such steps follow; others have one piece.
+  struct Piece {
+    size_t phases = 0;  // up to this one
+    int64_t barriers = 0;
+    bool empty = true;
+  };
+  std::vector<Piece> pieces{};
+  int64_t distributed = 0;   // elements of the longest step that all blocks share
+  bool has_indices = false;  // some index may be out of range
 };
 
 // The kernel `program` takes what its `struct Arguments` says, eight bytes each.

@@ -19,6 +19,7 @@ class Writer {
   void row_list(const std::vector<Step>& steps);
   void row_step(const Step& step);
   void load(const Step& step);
+  void copy_images(const Step& step);
   void store(const Step& step);
   void loop(const Step& step);
   void row_operation(const Step& step);

@@ -1,0 +1,136 @@
+// Networks of images step by step, as a GPU runs them, on a thread of the host: which steps these
+// are, and that they compute what the CPU computes, to the precision of bf16.
+#include "compute/images.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compute/gradients.h"
+#include "compute/operations.h"
+#include "compute/program.h"
+#include "support/emulated_gpu.h"
+
+namespace agora::compute {
+namespace {
+
+constexpr int64_t kHidden = 128, kActions = 5;
+
+// A residual network of pictures. All numbers are small whole numbers, which bf16 holds as they
+// are: what it computes is the same to the last bit wherever it is computed.
+struct Network {
+  Network(int64_t side, const std::vector<int64_t>& channels, double sparsity = 1) : side_(side) {
+    const auto sparse = [](double share) {
+      return [share](std::span<double> values, const Shape&, Rng& rng) {
+        for (double& it : values) {
+          const double drawn = rng.uniform(-1, 1);
+          it = std::abs(drawn) > share ? 0 : drawn < 0 ? -1 : 1;
+        }
+      };
+    };
+    const auto layer = [&](const std::string& name, Tensor x, int64_t out) {
+      const double inputs = static_cast<double>(9 * x.size(-1));
+      const Tensor w = g.parameter(name + ".w", {3, 3, x.size(-1), out},
+                                   sparse(std::min(0.12, 3 / (sparsity * inputs))));
+      return conv3x3(x, w) + g.parameter(name + ".b", {out}, sparse(0.5));
+    };
+    Tensor x = g.byte_input("pictures", {kRows, side, side, 3}, 1.0);
+    for (size_t k = 0; k < channels.size(); ++k) {
+      const std::string name = std::to_string(k);
+      x = max_pool(layer(name + ".first", x, channels[k]));
+      x = x +
+          layer(name + ".inner", relu(layer(name + ".outer", relu(x), channels[k])), channels[k]);
+    }
+    images = relu(x);
+    const int64_t flat = feature_count(x.shape());
+    const Tensor w = g.parameter("dense.w", {flat, kHidden}, sparse(3 / (sparsity * double(flat))));
+    const Tensor features = relu(matmul(flatten(images), w) + g.parameter("dense.b", {kHidden}));
+    const Tensor head = g.parameter("head.w", {kHidden, kActions}, sparse(0.1));
+    const Tensor chosen = one_hot(g.index_input("action", {kRows}), kActions);
+    loss = sum(chosen * matmul(features, head));
+    parameters = g.parameters();
+    slopes = gradients(loss, parameters);
+  }
+  Computation computation() const {
+    Computation it{.outputs = {{"loss", loss}, {"images", images}}, .updates = {}};
+    for (size_t k = 0; k < slopes.size(); ++k) {
+      it.outputs.push_back({"slope" + std::to_string(k), slopes[k]});
+      it.updates.push_back({parameters[k], parameters[k] + 0.0 * slopes[k]});
+    }
+    return it;
+  }
+  std::vector<uint8_t> pictures(int64_t rows) const {
+    std::vector<uint8_t> bytes(static_cast<size_t>(rows * side_ * side_ * 3));
+    Rng rng(3, 1);
+    for (uint8_t& it : bytes) it = static_cast<uint8_t>(rng.below(4));
+    return bytes;
+  }
+  int64_t side_;
+  Graph g;
+  Tensor loss, images;
+  Tensors parameters, slopes;
+};
+
+struct Learner {
+  Learner(const Network& network, Device device, int64_t rows)
+      : variables(network.g, Type::kFloat32, 0, device) {
+    variables.initialize(5);
+    program.emplace(network.g, variables, network.computation(), CompileOptions{.rows = rows});
+    set(network, rows);
+  }
+  void set(const Network& network, int64_t rows) {
+    program->set("pictures", std::span<const uint8_t>(network.pictures(rows)));
+    std::vector<int32_t> actions;
+    for (int64_t k = 0; k < rows; ++k) actions.push_back(static_cast<int32_t>(k % kActions));
+    program->set("action", std::span<const int32_t>(actions));
+  }
+  std::vector<double> read(const std::string& name) const {
+    std::vector<double> values(static_cast<size_t>(program->count(name)));
+    program->read(name, std::span<double>(values));
+    return values;
+  }
+  Variables variables;
+  std::optional<Program> program;
+};
+
+class Images : public testing::Test {  // on the GPU, if there is one
+ protected:
+  void SetUp() override {
+    if (!cuda_available()) emulated_.emplace(EmulatedGpu::backend());
+  }
+  std::optional<InsteadOfCuda> emulated_;
+};
+
+void expect_same(const Network& network, const Learner& here, const Learner& there) {
+  EXPECT_EQ(here.program->scalar("loss"), there.program->scalar("loss"));
+  EXPECT_EQ(here.read("images"), there.read("images"));
+  for (size_t k = 0; k < network.slopes.size(); ++k) {
+    const std::string name = "slope" + std::to_string(k);
+    const std::vector<double> found = here.read(name);
+    EXPECT_EQ(found, there.read(name)) << network.parameters[k].node().name;
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](double it) { return it != 0; }))
+        << network.parameters[k].node().name;
+  }
+}
+
+void compare(const Network& network, int64_t rows) {
+  Learner here(network, Device::kCpu, rows), there(network, Device::kCuda, rows);
+  EXPECT_NE(there.program->listing().find("images"), std::string::npos);
+  for (const int64_t now : {rows, rows, rows / 3}) {
+    here.set(network, now);
+    there.set(network, now);
+    here.program->run();
+    there.program->run();
+    expect_same(network, here, there);
+  }
+}
+
+TEST_F(Images, GiveWhatTheCpuGives) { compare(Network(16, {16, 32}), 11); }
+
+TEST_F(Images, OfTheSizeOfGames) {
+  if (!cuda_available()) GTEST_SKIP() << "long without a GPU";
+  compare(Network(64, {16, 32, 32}, 1.5), 300);
+}
+
+}  // namespace
+}  // namespace agora::compute
