@@ -10,35 +10,8 @@
 namespace agora::compute {
 namespace {
 
-constexpr int64_t kBandBytes = 44 << 10;    // several blocks of a multiprocessor hold one each
 constexpr int64_t kLargeProduct = 1 << 16;  // weights; smaller products are row steps
 constexpr int64_t kSquare = 64;             // of which the sizes of large products are multiples
-
-bool is_wide(int64_t channels) { return channels == 16 || channels == 32 || channels == 64; }
-bool is_narrow(int64_t channels) { return 3 * channels <= 16; }
-
-// A convolution from images of so many channels to others.
-bool takes(const Shape& from, int64_t to) {
-  return (is_wide(from[2]) || is_narrow(from[2])) && is_wide(to) && image_band(from).bytes > 0;
-}
-
-bool takes(const Graph& graph, const Node& node) {
-  const Shape from = feature_shape(graph.node(node.inputs[0]).shape);
-  const Shape to = feature_shape(node.shape);
-  switch (node.op) {
-    case Op::kConv:
-      return takes(from, to[2]);
-    case Op::kConvInput:
-      return is_wide(from[2]) && takes(from, to[2]);
-    case Op::kConvWeight: {
-      const int64_t deep = std::max<int64_t>(from[2], 16);
-      const int64_t out = node.shape.back();
-      return takes(from, out) && deep * out <= 8 * 256;  // what the sums of eight warps hold
-    }
-    default:
-      return from[2] % 8 == 0;
-  }
-}
 
 bool is_whole(const Plan& plan, const View& it) {
   return !it.uniform && it.rows && it.dense() && it.offset == 0 &&
@@ -173,7 +146,7 @@ class Cut {
         const bool can = std::all_of(by.begin(), by.end(), [&](const Step* step) {
           return step->kind == StepKind::kOperation &&
                  (step->op == Op::kConv || step->op == Op::kConvWeight) &&
-                 step->inputs[0].buffer == loaded && is_narrow(step->inputs[0].shape[2]) &&
+                 step->inputs[0].buffer == loaded && image_band(step->inputs[0].shape, 1).narrow &&
                  is_whole(plan_, step->inputs[0]);
         });
         if (!can || by.empty()) return false;
@@ -356,49 +329,6 @@ class Cut {
 };
 
 }  // namespace
-
-bool is_image_operation(Op op) {
-  return op == Op::kConv || op == Op::kConvInput || op == Op::kConvWeight || op == Op::kPool ||
-         op == Op::kPoolGradient;
-}
-
-bool is_of_images(const Shape& shape, const Shape& images) {
-  if (is_row_local(shape)) return shape == images;
-  const int64_t count = feature_count(shape);
-  return count == 1 || (shape.back() == images.back() && count == shape.back());
-}
-
-bool has_images(const Graph& graph) {
-  bool any = false;
-  for (int32_t id = 0; id < graph.size(); ++id) {
-    const Node& node = graph.node(id);
-    if (!is_image_operation(node.op)) continue;
-    if (!takes(graph, node)) return false;
-    any = any || node.op == Op::kConv;
-  }
-  return any && graph.loops().empty();
-}
-
-ImageBand image_band(const Shape& images) {
-  const int64_t height = images[0], width = images[1];
-  ImageBand band{.narrow = is_narrow(images[2])};
-  const int64_t wide = band.narrow ? width : width + 2, deep = band.narrow ? 16 : images[2];
-  const auto bytes = [&](int64_t count, int64_t rows) {
-    return count * (rows + 2) * wide * deep * 2;
-  };
-  if (bytes(1, height) <= kBandBytes) {
-    band.rows = height;
-    while (bytes(2 * band.images, height) <= kBandBytes && band.images * height * width < 512) {
-      band.images *= 2;
-    }
-  } else {
-    band.rows = height;
-    while (band.rows > 1 && bytes(1, band.rows) > kBandBytes) band.rows = (band.rows + 1) / 2;
-  }
-  band.bytes = bytes(band.images, band.rows);
-  if (band.bytes > kBandBytes) band.bytes = 0;
-  return band;
-}
 
 void cut_images(Plan& plan) { Cut(plan).run(); }
 

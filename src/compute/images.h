@@ -25,7 +25,8 @@ struct ImageBand {
   int64_t bytes = 0;
   bool narrow = false;  // few channels: three neighbours lie side by side
 };
-// Of images (height, width, channels); bytes is 0 where none fits.
-ImageBand image_band(const Shape& images);
+// Of images (height, width, channels), of which there are so many: fewer make smaller bands, so
+// that many blocks have one. bytes is 0 where none fits.
+ImageBand image_band(const Shape& images, int64_t count);
 
 }  // namespace agora::compute

@@ -72,7 +72,7 @@ TEST(CudaCompiler, TakesStepsOfImages) {
   };
   for (const Phase& phase : plan.phases) {
     for (const Step& step : phase.images) {
-      compile(kernel::image_kernel(plan, step).text);
+      compile(kernel::image_kernel(plan, step, 2048).text);
       if (step.op == Op::kConvWeight) compile(kernel::image_sums(step).text);
     }
   }

@@ -113,23 +113,83 @@ void expect_same(const Network& network, const Learner& here, const Learner& the
   }
 }
 
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double difference = 0, size = 0;
+  for (size_t k = 0; k < a.size(); ++k) {
+    difference += (a[k] - b[k]) * (a[k] - b[k]);
+    size += b[k] * b[k];
+  }
+  return std::sqrt(difference / size);
+}
+
+// With weights as learners have them: all gradients together within 5 %, what bf16 rounds away and
+// the maxima of pools that are others for it.
+void compare_roughly(const Network& network, Learner& here, Learner& there) {
+  Rng rng(6, 2);
+  for (const Tensor& parameter : network.parameters) {
+    const Shape& shape = parameter.shape();
+    const double inputs = static_cast<double>(feature_count(shape) / shape.back());
+    std::vector<double> values(static_cast<size_t>(feature_count(shape)));
+    for (double& it : values) it = std::sqrt(3 / inputs) * rng.uniform(-1, 1);
+    for (Learner* learner : {&here, &there}) {
+      learner->variables.set(parameter.node().name, std::span<const double>(values));
+    }
+  }
+  here.program->run();
+  there.program->run();
+  EXPECT_LT(distance(there.read("images"), here.read("images")), 1e-2);
+  std::vector<double> all, wanted;
+  for (size_t k = 0; k < network.slopes.size(); ++k) {
+    for (const double it : there.read("slope" + std::to_string(k))) all.push_back(it);
+    for (const double it : here.read("slope" + std::to_string(k))) wanted.push_back(it);
+  }
+  EXPECT_LT(distance(all, wanted), 5e-2);
+}
+
 void compare(const Network& network, int64_t rows) {
   Learner here(network, Device::kCpu, rows), there(network, Device::kCuda, rows);
   EXPECT_NE(there.program->listing().find("images"), std::string::npos);
-  for (const int64_t now : {rows, rows, rows / 3}) {
+  for (const int64_t now : {rows, rows / 3, rows}) {
     here.set(network, now);
     there.set(network, now);
     here.program->run();
     there.program->run();
     expect_same(network, here, there);
   }
+  compare_roughly(network, here, there);
 }
 
-TEST_F(Images, GiveWhatTheCpuGives) { compare(Network(16, {16, 32}), 11); }
+TEST_F(Images, GiveWhatTheCpuGives) { compare(Network(16, {32}), 20); }
 
 TEST_F(Images, OfTheSizeOfGames) {
   if (!cuda_available()) GTEST_SKIP() << "long without a GPU";
   compare(Network(64, {16, 32, 32}, 1.5), 300);
+}
+
+TEST_F(Images, RowsOfATableOnTheDevice) {
+  for (const int64_t size : {6, 32}) {
+    Graph graph;
+    const Tensor x = graph.byte_input("x", {kRows, size}, 0.5);
+    Variables variables(graph, Type::kFloat32, 0, Device::kCuda);
+    Program program(graph, variables, {{{"twice", x * 4.0}}, {}}, {.rows = 5});
+    ByteRows table(9, size, Device::kCuda);
+    std::vector<uint8_t> bytes(static_cast<size_t>(9 * size));
+    for (size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<uint8_t>(k * 7);
+    table.write(0, bytes);
+    for (uint8_t& it : bytes) it = static_cast<uint8_t>(it + 1);
+    table.write(3, std::span<const uint8_t>(bytes).subspan(static_cast<size_t>(3 * size)));
+    const std::vector<int32_t> chosen{8, 2, 2, 5};
+    program.set_rows("x", table, chosen);
+    program.run();
+    std::vector<float> found(4 * static_cast<size_t>(size));
+    program.read("twice", std::span<float>(found));
+    for (size_t k = 0; k < found.size(); ++k) {
+      const auto row = static_cast<size_t>(chosen[k / static_cast<size_t>(size)]);
+      const size_t from = row * static_cast<size_t>(size) + k % static_cast<size_t>(size);
+      const int value = bytes[from] - (row < 3 ? 1 : 0);
+      EXPECT_EQ(found[k], static_cast<float>(2 * ((value + 256) % 256)));
+    }
+  }
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ namespace {
 
 // Everything goes through one stream, so that calls happen in their order.
 constexpr cudaStream_t kStream = nullptr;
+// Where starts go that are recorded in this thread, and others.
+thread_local cudaStream_t recording = nullptr;
 
 class GpuMemory final : public DeviceMemory {
  public:
@@ -66,8 +68,9 @@ class GpuKernel final : public kernel::Kernel {
     if (kernel_ == nullptr) load();
     void* all = const_cast<uint64_t*>(arguments.data());
     const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(threads_));
-    require(meet_ ? cudaLaunchCooperativeKernel(kernel_, grid, block, &all, fast_bytes_, kStream)
-                  : cudaLaunchKernel(kernel_, grid, block, &all, fast_bytes_, kStream),
+    const cudaStream_t stream = recording != nullptr ? recording : kStream;
+    require(meet_ ? cudaLaunchCooperativeKernel(kernel_, grid, block, &all, fast_bytes_, stream)
+                  : cudaLaunchKernel(kernel_, grid, block, &all, fast_bytes_, stream),
             "starting a kernel");
   }
 
@@ -92,6 +95,42 @@ class GpuKernel final : public kernel::Kernel {
   cudaKernel_t kernel_ = nullptr;
 };
 
+class GpuRecording final : public kernel::Recording {
+ public:
+  explicit GpuRecording(const std::function<void()>& starts) {
+    cudaStream_t stream = nullptr;
+    require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "recording kernels");
+    const std::unique_ptr<CUstream_st, decltype(&cudaStreamDestroy)> owner(stream,
+                                                                           cudaStreamDestroy);
+    cudaGraph_t graph = nullptr;
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording kernels");
+    recording = stream;
+    try {
+      starts();
+    } catch (...) {
+      recording = nullptr;
+      cudaStreamEndCapture(stream, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      throw;
+    }
+    recording = nullptr;
+    require(cudaStreamEndCapture(stream, &graph), "recording kernels");
+    const cudaError_t status = cudaGraphInstantiate(&ready_, graph, 0);
+    cudaGraphDestroy(graph);
+    require(status, "recording kernels");
+  }
+  ~GpuRecording() override {
+    if (ready_ != nullptr) cudaGraphExecDestroy(ready_);
+  }
+  GpuRecording(const GpuRecording&) = delete;
+  GpuRecording& operator=(const GpuRecording&) = delete;
+
+  void start() override { require(cudaGraphLaunch(ready_, kStream), "starting kernels"); }
+
+ private:
+  cudaGraphExec_t ready_ = nullptr;
+};
+
 class Gpu final : public kernel::Machine {
  public:
   Gpu() {
@@ -105,6 +144,9 @@ class Gpu final : public kernel::Machine {
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t threads,
                                           int64_t fast_bytes, bool meet) override {
     return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes, meet);
+  }
+  std::unique_ptr<kernel::Recording> record(const std::function<void()>& starts) override {
+    return std::make_unique<GpuRecording>(starts);
   }
   int64_t blocks() const override { return properties_.multiProcessorCount; }
   int64_t fast_bytes() const override {
@@ -135,6 +177,15 @@ class Gpu final : public kernel::Machine {
 kernel::Machine& gpu() {
   static Gpu it;
   return it;
+}
+
+std::shared_ptr<void> pin(const void* memory, int64_t bytes) {
+  void* const own = const_cast<void*>(memory);
+  if (cudaHostRegister(own, static_cast<size_t>(bytes), cudaHostRegisterDefault) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return {own, [](void* it) { cudaHostUnregister(it); }};
 }
 
 }  // namespace agora::compute::cuda

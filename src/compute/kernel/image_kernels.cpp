@@ -17,7 +17,8 @@ constexpr int64_t kSquareBytes = 32768;  // dense_images.cuh: two pieces of both
 // Writes the kernel of one step.
 class ImageWriter {
  public:
-  ImageWriter(const Plan& plan, const Step& step) : plan_(plan), step_(step) {}
+  ImageWriter(const Plan& plan, const Step& step, int64_t rows)
+      : plan_(plan), step_(step), rows_(rows) {}
 
   ImageKernel run() {
     const std::string call = body();
@@ -67,6 +68,7 @@ class ImageWriter {
         return fmt::format("pool<{}>(a.rows, {}Give{{a}});\n", images, from);
       case Op::kPoolGradient:
         by_elements(step_.inputs[1].shape[1] * step_.inputs[1].shape[2] / 4);
+        result_.resident = 2;
         return fmt::format("pool_gradient<{}>(a.rows, {}{}Give{{a}});\n", images, from, slope);
       case Op::kMatmul: {
         const View& w = step_.inputs[1];
@@ -97,7 +99,7 @@ class ImageWriter {
   // `weights`: bytes of them per step of sixteen inputs; `slopes`: channels held beside the band.
   void by_bands(int64_t weights, int64_t slopes) {
     const Shape& shape = step_.inputs[0].shape;
-    const ImageBand it = image_band(shape);
+    const ImageBand it = image_band(shape, rows_);
     const int64_t taps = it.narrow ? 3 : 9, deep = it.narrow ? 16 : shape[2];
     const int64_t pixels = (it.images * it.rows * shape[1] + 15) / 16 * 16;
     const int64_t sums = slopes == 0 ? 0 : (9 * shape[2] + 1) * slopes * 4;
@@ -108,12 +110,12 @@ class ImageWriter {
   }
   std::string band() const {
     const Shape& shape = step_.inputs[0].shape;
-    const ImageBand it = image_band(shape);
+    const ImageBand it = image_band(shape, rows_);
     return fmt::format("using B = Band<{}, {}, {}, {}, {}, {}>;\n", shape[0], shape[1], shape[2],
                        it.images, it.rows, it.narrow);
   }
   std::string pixels() const {
-    if (!image_band(step_.inputs[0].shape).narrow) return "(const bf16*)a.x";
+    if (!image_band(step_.inputs[0].shape, rows_).narrow) return "(const bf16*)a.x";
     if (step_.index < 0) return "Pixels<bf16>{(const bf16*)a.x, 1.0f}";
     const PlannedInput& input = plan_.inputs[static_cast<size_t>(step_.index)];
     return input.storage == Storage::kByte
@@ -181,13 +183,14 @@ class ImageWriter {
 
   const Plan& plan_;
   const Step& step_;
+  int64_t rows_;
   ImageKernel result_;
 };
 
 }  // namespace
 
-ImageKernel image_kernel(const Plan& plan, const Step& step) {
-  return ImageWriter(plan, step).run();
+ImageKernel image_kernel(const Plan& plan, const Step& step, int64_t rows) {
+  return ImageWriter(plan, step, rows).run();
 }
 
 ImageKernel image_sums(const Step& step) {

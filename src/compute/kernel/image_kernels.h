@@ -17,8 +17,9 @@ struct ImageKernel {
   int64_t items = 1;
   int64_t sums = 0;  // elements of a block's own sums
 };
-// The kernel `program` takes: rows, x, w, sums, then the operands and the results of the step.
-ImageKernel image_kernel(const Plan& plan, const Step& step);
+// For up to so many rows. The kernel `program` takes: rows, x, w, sums, then the operands and the
+// results of the step.
+ImageKernel image_kernel(const Plan& plan, const Step& step, int64_t rows);
 // Adds up the blocks' sums of a step: parts in place of rows, the sums in place of x.
 ImageKernel image_sums(const Step& step);
 

@@ -32,7 +32,7 @@ Kernel* ImageSteps::compiled(const std::string& text, int64_t fast_bytes) {
 }
 
 ImageSteps::Start ImageSteps::prepared(const Step& step) {
-  const ImageKernel own = image_kernel(plan_, step);
+  const ImageKernel own = image_kernel(plan_, step, capacity_);
   Start it{.step = &step, .items = own.items, .items_of = own.items_of};
   it.kernel = compiled(own.text, own.fast_bytes);
   it.most_blocks = machine_.blocks() * own.resident;
