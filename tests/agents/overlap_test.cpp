@@ -2,8 +2,9 @@
 // steps while the other is thought about. None of it changes what comes out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <optional>
 
 #include "agents/environment.h"
 #include "agents/ppo.h"
