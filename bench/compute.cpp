@@ -150,9 +150,8 @@ Work algnet(int n, int m) {
           100 * inner->matmul_flops() + outer->matmul_flops()};
 }
 
-// The IMPALA network with 15 actions on 64x64 images, batch 256; an actor-critic loss.
-Work impala(bool train) {
-  const int64_t batch = 256;
+// The IMPALA network with 15 actions on 64x64 images; an actor-critic loss.
+Work impala(bool train, int64_t batch) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
   const Tensor images = g.byte_input("images", {kRows, 64, 64, 3}, 1.0 / 255);
@@ -188,11 +187,12 @@ Work impala(bool train) {
   program->set("actions", std::span<const int32_t>(chosen));
   program->set("advantages", std::span<const float>(uniform_values(batch, 3)));
   program->set("returns", std::span<const float>(uniform_values(batch, 4)));
-  return {[graph, variables, program] {
+  return {[graph, variables, program, train, values = std::vector<float>(size_t(batch))]() mutable {
             program->run();
+            if (!train) program->read("value", std::span<float>(values));
             return Answer{};
           },
-          program->matmul_flops()};
+          program->matmul_flops(), static_cast<double>(batch)};
 }
 
 // One operation of the table and its gradient on its first example: "tanh".
@@ -253,8 +253,12 @@ const Works& works() {
       {"algnet-2x2", [] { return algnet(2, 2); }},
       {"algnet-3x10", [] { return algnet(3, 10); }},
       {"algnet-5x10", [] { return algnet(5, 10); }},
-      {"impala-forward", [] { return impala(false); }},
-      {"impala-train", [] { return impala(true); }},
+      {"impala-forward", [] { return impala(false, 256); }},
+      {"impala-train", [] { return impala(true, 256); }},
+      {"impala-forward-32", [] { return impala(false, 32); }},
+      {"impala-forward-64", [] { return impala(false, 64); }},
+      {"impala-forward-2048", [] { return impala(false, 2048); }},
+      {"impala-train-2048", [] { return impala(true, 2048); }},
   };
   static const Works all = [] {
     Works made = trainings;

@@ -1,12 +1,14 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agents/environment.h"
 #include "agents/network.h"
 #include "agents/policy.h"
+#include "agents/profile.h"
 #include "base/learning_loop.h"
 #include "base/parameter.h"
 
@@ -28,6 +30,8 @@ class AgentLearner : public Resumable {
  public:
   virtual SavedPolicy policy() const = 0;
   virtual int64_t environment_steps() const = 0;  // so far
+  // Of this process; empty where nobody has looked.
+  virtual std::optional<Profile> profile() const { return std::nullopt; }
 
   int64_t step() const final { return iteration_; }
   void advance(int64_t iterations) final;

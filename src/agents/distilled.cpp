@@ -72,9 +72,9 @@ void DistilledPolicy::initialise(uint64_t seed, int64_t member) {
 
 void DistilledPolicy::probabilities(const Rollout& rollout, std::span<float> out) {
   rollout_probabilities(
-      rollout, space_,
-      [this](std::span<const std::byte> observations, std::span<float> logits) {
-        set_observations(act_, space_.observation, observations);
+      rollout, space_, rollout.count,
+      [&](int64_t first, std::span<float> logits) {
+        set_observations(act_, space_.observation, seen_in(rollout, space_, first, rollout.count));
         act_.run(compute::Check::kNothing);
         act_.read("logits", logits);
       },

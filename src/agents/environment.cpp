@@ -6,6 +6,12 @@
 #include "base/text.h"
 
 namespace agora::agents {
+
+void Environment::step_part(std::span<const int32_t> actions, int64_t first) {
+  CHECK(first == 0 && std::ssize(actions) == count(), "a part of environments that have none");
+  step(actions);
+}
+
 namespace {
 
 constexpr int64_t kMostEnvironments = int64_t{1} << 20;

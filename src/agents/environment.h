@@ -33,6 +33,10 @@ class Environment {
   // One action for each environment; one that its mask forbids, or that does not exist, is our own
   // mistake.
   virtual void step(std::span<const int32_t> actions) = 0;
+  // A step in parts, where it has them: of environments from `first` on. The parts of a step follow
+  // each other from environment 0 on.
+  virtual bool has_parts() const { return false; }
+  virtual void step_part(std::span<const int32_t> actions, int64_t first);
 
   // What is seen now: (count, bytes of an observation), at the same place for good.
   virtual std::span<const std::byte> observations() const = 0;

@@ -8,6 +8,7 @@
 #include "agents/streams.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "compute/backend.h"
 #include "compute/gradients.h"
 #include "nn/categorical.h"
 #include "nn/optimisers.h"
@@ -31,21 +32,26 @@ Tensor log_of_probabilities(Tensor probabilities) {
   return log(compute::maximum(probabilities, kLeastProbability));
 }
 
-void rollout_probabilities(
-    const Rollout& rollout, const Space& space,
-    const std::function<void(std::span<const std::byte>, std::span<float> logits)>& logits_of,
-    std::span<float> out) {
+std::span<const std::byte> seen_in(const Rollout& rollout, const Space& space, int64_t first,
+                                   int64_t count) {
   const auto bytes = static_cast<size_t>(space.observation.bytes());
+  return std::span(rollout.observations)
+      .subspan(static_cast<size_t>(first) * bytes, static_cast<size_t>(count) * bytes);
+}
+
+void rollout_probabilities(
+    const Rollout& rollout, const Space& space, int64_t rows,
+    const std::function<void(int64_t first, std::span<float> logits)>& logits_of,
+    std::span<float> out) {
   const auto actions = static_cast<size_t>(space.actions);
-  for (int64_t t = 0; t < rollout.steps; ++t) {
-    const auto at = static_cast<size_t>(t * rollout.count);
-    const auto logits = out.subspan(at * actions, rollout.count * actions);
-    logits_of(std::span(rollout.observations).subspan(at * bytes, rollout.count * bytes), logits);
-    if (!rollout.masks.empty()) {
-      forbid(std::span(rollout.masks).subspan(at * actions, logits.size()), logits);
-    }
-    for (int64_t e = 0; e < rollout.count; ++e) {
-      const auto row = logits.subspan(e * actions, actions);
+  for (int64_t first = 0; first < rollout.samples(); first += rows) {
+    const auto at = static_cast<size_t>(first) * actions;
+    const auto count = static_cast<size_t>(std::min(rows, rollout.samples() - first));
+    const auto logits = out.subspan(at, count * actions);
+    logits_of(first, logits);
+    if (!rollout.masks.empty()) forbid(std::span(rollout.masks).subspan(at, logits.size()), logits);
+    for (size_t k = 0; k < count; ++k) {
+      const auto row = logits.subspan(k * actions, actions);
       const float largest = *std::max_element(row.begin(), row.end());
       float sum = 0;
       for (float& each : row) sum += each = std::exp(each - largest);
@@ -148,6 +154,10 @@ PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
       learn_(recorded_->graph, variables_, recorded_->learning(), {.rows = rows_}) {
   CHECK(samples % options.minibatches == 0, "{} samples in {} minibatches", samples,
         options.minibatches);
+  if (variables_.device() != compute::Device::kCpu &&
+      space.observation.type == ObservationSpace::Type::kByte) {
+    frames_.emplace(samples, space.observation.bytes(), variables_.device());
+  }
 }
 
 PpoMember::~PpoMember() = default;
@@ -156,32 +166,90 @@ void PpoMember::initialise(uint64_t seed, int64_t member) {
   variables_.initialize(seed, stream(Stream::kWeights) + static_cast<uint32_t>(member));
 }
 
+void PpoMember::begins(const Rollout& rollout) {
+  const compute::Backend& device = compute::backend(variables_.device());
+  if (kept_ != &rollout && frames_ && device.pin != nullptr) {
+    pinned_ = device.pin(rollout.observations.data(), std::ssize(rollout.observations));
+  }
+  kept_ = &rollout;
+  frame_ = 0;
+}
+
+bool PpoMember::has_frames(const Rollout& rollout) const {
+  return frames_ && kept_ == &rollout && frame_ == rollout.samples();
+}
+
 void PpoMember::act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
                     std::span<float> values) {
   act_in({}, observations.first(rows * space_.observation.bytes()), logits, values);
 }
 
+void PpoMember::start(std::span<const std::byte> observations, int64_t rows) {
+  if (!frames_) return Actor::start(observations, rows);
+  CHECK(frame_ + rows <= frames_->rows(), "{} frames after {}", rows, frame_);
+  {
+    const Stopwatch watch(profile_.upload);
+    frames_->write(frame_, std::span(reinterpret_cast<const uint8_t*>(observations.data()),
+                                     observations.size()));
+  }
+  const Stopwatch watch(profile_.inference);
+  acting_.resize(static_cast<size_t>(rows));
+  std::iota(acting_.begin(), acting_.end(), static_cast<int32_t>(frame_));
+  act_.set_rows("observation", *frames_, acting_);
+  act_.run(compute::Check::kNothing);
+  frame_ += rows;
+}
+
+void PpoMember::finish(std::span<float> logits, std::span<float> values) {
+  if (!frames_) return Actor::finish(logits, values);
+  const Stopwatch watch(profile_.inference);
+  act_.read("logits", logits);
+  act_.read("value", values);
+}
+
 void PpoMember::value(std::span<const std::byte> observations, int64_t rows,
                       std::span<float> values) {
   logits_.resize(static_cast<size_t>(rows) * space_.actions);
-  act(observations, rows, logits_, values);
+  act_in({}, observations.first(rows * space_.observation.bytes()), logits_, values);
 }
 
 void PpoMember::act_in(std::span<const float> contexts, std::span<const std::byte> observations,
                        std::span<float> logits, std::span<float> values) {
   set_observations(act_, space_.observation, observations);
   if (!contexts.empty()) act_.set("context", contexts);
+  const Stopwatch watch(profile_.inference);
   act_.run(compute::Check::kNothing);
   act_.read("logits", logits);
   act_.read("value", values);
 }
 
-void PpoMember::probabilities(const Rollout& rollout, std::span<float> out) {
-  std::vector<float> values(static_cast<size_t>(rollout.count));
+void PpoMember::probabilities(const Rollout& rollout, const PpoMember& player,
+                              std::span<float> out) {
+  if (!player.has_frames(rollout)) {
+    std::vector<float> values(static_cast<size_t>(rollout.count));
+    return rollout_probabilities(
+        rollout, space_, rollout.count,
+        [&](int64_t first, std::span<float> logits) {
+          act_in({}, seen_in(rollout, space_, first, rollout.count), logits, values);
+        },
+        out);
+  }
+  if (look_ == nullptr) {
+    look_ = std::make_unique<compute::Program>(
+        recorded_->graph, variables_,
+        compute::Computation{.outputs = {{"logits", recorded_->seen.logits}}, .updates = {}},
+        compute::CompileOptions{.rows = rows_});
+  }
+  const Stopwatch watch(profile_.inference);
+  std::vector<int32_t> chosen;
   rollout_probabilities(
-      rollout, space_,
-      [&](std::span<const std::byte> observations, std::span<float> logits) {
-        act(observations, rollout.count, logits, values);
+      rollout, space_, rows_,
+      [&](int64_t first, std::span<float> logits) {
+        chosen.resize(logits.size() / static_cast<size_t>(space_.actions));
+        std::iota(chosen.begin(), chosen.end(), static_cast<int32_t>(first));
+        look_->set_rows("observation", *player.frames_, chosen);
+        look_->run(compute::Check::kNothing);
+        look_->read("logits", logits);
       },
       out);
 }
@@ -249,7 +317,11 @@ PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
       std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
     }
   });
-  set_observations(program, space_.observation, rollout.observations, chosen, observations_);
+  if (has_frames(rollout)) {
+    program.set_rows("observation", *frames_, chosen);
+  } else {
+    set_observations(program, space_.observation, rollout.observations, chosen, observations_);
+  }
   if (masked_) program.set("mask", std::span<const uint8_t>(masks_));
   program.set("action", std::span<const int32_t>(actions_));
   program.set("log_prob", std::span<const float>(log_probs_));
@@ -265,7 +337,14 @@ PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
 
 PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
                              int64_t member, int64_t iteration) {
+  const Stopwatch watch(profile_.learning);
   const Spread advantages = spread_of(rollout.advantages);
+  if (frames_ && !has_frames(rollout) && rollout.samples() <= frames_->rows()) {
+    frames_->write(0, std::span(reinterpret_cast<const uint8_t*>(rollout.observations.data()),
+                                rollout.observations.size()));
+    kept_ = &rollout;
+    frame_ = rollout.samples();
+  }
   PpoNumbers total;
   const double runs = static_cast<double>(options_.epochs * options_.minibatches);
   const auto learn = [&](std::span<const int32_t> chosen) {

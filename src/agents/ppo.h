@@ -46,11 +46,15 @@ struct Pull {
 // For graphs: what to add to logits where a mask (1 or 0) forbids, and logits of probabilities.
 compute::Tensor forbidden(compute::Tensor mask);
 compute::Tensor log_of_probabilities(compute::Tensor probabilities);
-// Probabilities (samples, actions) of what was seen in a rollout, `count` rows at a time.
+// Probabilities (samples, actions) of what was seen in a rollout, so many samples at a time;
+// logits_of(first sample, logits) says which logits these have.
 void rollout_probabilities(
-    const Rollout& rollout, const Space& space,
-    const std::function<void(std::span<const std::byte>, std::span<float> logits)>& logits_of,
+    const Rollout& rollout, const Space& space, int64_t rows,
+    const std::function<void(int64_t first, std::span<float> logits)>& logits_of,
     std::span<float> out);
+// What was seen by so many samples.
+std::span<const std::byte> seen_in(const Rollout& rollout, const Space& space, int64_t first,
+                                   int64_t count);
 
 // The minibatches of all epochs over so many samples: in every epoch all of them once, in an order
 // that is drawn.
@@ -71,6 +75,10 @@ class PpoMember : public Actor {
 
   void initialise(uint64_t seed, int64_t member);
 
+  void begins(const Rollout& rollout) override;
+  bool overlaps() const override { return frames_.has_value(); }
+  void start(std::span<const std::byte> observations, int64_t rows) override;
+  void finish(std::span<float> logits, std::span<float> values) override;
   void act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
            std::span<float> values) override;
   void value(std::span<const std::byte> observations, int64_t rows,
@@ -78,8 +86,8 @@ class PpoMember : public Actor {
   // Of a network with a memory: contexts (rows, n) beside the observations.
   void act_in(std::span<const float> contexts, std::span<const std::byte> observations,
               std::span<float> logits, std::span<float> values);
-  // Probabilities (samples, actions) of what was seen in a rollout.
-  void probabilities(const Rollout& rollout, std::span<float> out);
+  // Probabilities (samples, actions) of what was seen in a rollout, which that member played.
+  void probabilities(const Rollout& rollout, const PpoMember& player, std::span<float> out);
   // All epochs. `others` (samples, actions) is the largest, or the sum, of the others'
   // probabilities, or the policy it is drawn to; empty without a penalty. A non-finite loss leaves
   // it as it was.
@@ -89,6 +97,7 @@ class PpoMember : public Actor {
   // What it would learn from, for those who look into a run; nothing changes.
   PpoGradient gradient(const Rollout& rollout, std::span<const float> others);
 
+  const Profile& profile() const { return profile_; }
   compute::Variables& variables() { return variables_; }
   const std::vector<std::string>& parameter_names() const { return parameters_; }
 
@@ -100,6 +109,7 @@ class PpoMember : public Actor {
   static Spread spread_of(std::span<const float> advantages);
   PpoMember(std::unique_ptr<Recorded> recorded, const Space& space, const PpoOptions& options,
             bool masked, int64_t acting, int64_t samples);
+  bool has_frames(const Rollout& rollout) const;
   // Runs a program on the samples `chosen` of a rollout.
   PpoNumbers run(compute::Program& program, const Rollout& rollout, std::span<const float> others,
                  std::span<const int32_t> chosen, const Spread& advantages);
@@ -112,6 +122,14 @@ class PpoMember : public Actor {
   std::vector<std::string> parameters_;
   compute::Variables variables_;
   compute::Program act_, learn_;
+  std::unique_ptr<compute::Program> look_;  // at minibatches; made when it is first needed
+  // On a device: what was seen in a rollout, brought there once.
+  std::optional<compute::ByteRows> frames_;
+  const Rollout* kept_ = nullptr;  // whose
+  std::shared_ptr<void> pinned_;   // its memory
+  int64_t frame_ = 0;              // as many are there
+  std::vector<int32_t> acting_;
+  Profile profile_;
   // One minibatch.
   std::vector<std::byte> observations_;
   std::vector<int32_t> actions_;

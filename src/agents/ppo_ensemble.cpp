@@ -83,7 +83,8 @@ std::span<const float> PpoEnsemble::others_of(size_t self) {
   std::fill(others_.begin(), others_.end(), 0.0F);
   for (size_t m = 0; m < members_.size(); ++m) {
     if (m == self) continue;
-    members_[m]->learner->probabilities(members_[self]->player.rollout(), one_);
+    members_[m]->learner->probabilities(members_[self]->player.rollout(), *members_[self]->learner,
+                                        one_);
     for (size_t k = 0; k < others_.size(); ++k) {
       others_[k] =
           options_.pull.link == Link::kMax ? std::max(others_[k], one_[k]) : others_[k] + one_[k];
@@ -114,7 +115,7 @@ void PpoEnsemble::iterate() {
 void PpoEnsemble::distil() {
   for (size_t m = 0; m < members_.size(); ++m) {
     const Rollout& rollout = members_[m]->player.rollout();
-    members_[m]->learner->probabilities(rollout, one_);
+    members_[m]->learner->probabilities(rollout, *members_[m]->learner, one_);
     distilled_->update(rollout, one_, agent_.seed, static_cast<int64_t>(m), iteration_);
   }
 }
@@ -171,6 +172,15 @@ NamedNumbers PpoEnsemble::numbers() {
   if (options_.pull.penalty > 0) all.emplace_back("disagreement", seen_.penalty / updates);
   seen_ = {};
   updates_ = 0;
+  return all;
+}
+
+std::optional<Profile> PpoEnsemble::profile() const {
+  Profile all;
+  for (const auto& member : members_) {
+    all += member->player.profile();
+    all += member->learner->profile();
+  }
   return all;
 }
 

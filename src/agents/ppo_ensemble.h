@@ -40,6 +40,7 @@ class PpoEnsemble : public AgentLearner {
   void restore(const Checkpoint& checkpoint) override;
   NamedNumbers numbers() override;
   SavedPolicy policy() const override;
+  std::optional<Profile> profile() const override;
   int64_t environment_steps() const override { return iteration_ * steps_each_; }
 
  private:

@@ -7,6 +7,7 @@
 #include "agents/saved_tensors.h"
 #include "agents/streams.h"
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "nn/categorical.h"
 
 namespace agora::agents {
@@ -23,6 +24,18 @@ std::vector<T> values_of(const TensorFile& saved, const std::string& name, size_
 template <typename T>
 StoredTensor stored(const std::string& name, const std::vector<T>& values) {
   return StoredTensor::of<T>(name, {static_cast<int64_t>(values.size())}, values);
+}
+
+constexpr int64_t kCopied = 64 << 10;  // bytes that one thread copies at once
+
+void copy_by_all(std::span<const std::byte> from, std::byte* to) {
+  const auto bytes = static_cast<int64_t>(from.size());
+  const int64_t parts = (bytes + kCopied - 1) / kCopied;
+  default_pool().run(parts, [&](int64_t part) {
+    const Range range = part_range(bytes, part, parts);
+    std::memcpy(to + range.begin, from.data() + range.begin,
+                static_cast<size_t>(range.end - range.begin));
+  });
 }
 
 }  // namespace
@@ -115,57 +128,107 @@ Player::Player(std::unique_ptr<Environment> environment, int64_t steps, double d
 }
 
 const Rollout& Player::play(Actor& actor) {
+  const int64_t n = rollout_.count, steps = rollout_.steps;
+  const int64_t groups = actor.overlaps() && environment_->has_parts() && n > 1 ? 2 : 1;
+  actor.begins(rollout_);
+  start(actor, 0, part_range(n, 0, groups));
+  for (int64_t t = 0; t < steps; ++t, ++step_) {
+    for (int64_t g = 0; g < groups; ++g) {
+      const Range own = part_range(n, g, groups);
+      choose(actor, t, own);
+      // While these step, the actor thinks about the next ones.
+      const Range next = part_range(n, (g + 1) % groups, groups);
+      const int64_t after = g + 1 < groups ? t : t + 1;  // the step of those
+      if (groups == 1) step(t, own);
+      if (after > 0) settle(actor, after - 1, next);
+      if (after < steps) start(actor, after, next);
+      if (groups > 1) step(t, own);
+    }
+  }
+  if (groups > 1) settle(actor, steps - 1, part_range(n, groups - 1, groups));
+  actor.value(environment_->observations(), n, rollout_.last_values);
+  return rollout_;
+}
+
+void Player::start(Actor& actor, int64_t t, Range which) {
+  const auto bytes = environment_->space().observation.bytes();
+  const auto seen =
+      environment_->observations().subspan(static_cast<size_t>(which.begin * bytes),
+                                           static_cast<size_t>((which.end - which.begin) * bytes));
+  std::byte* const kept = rollout_.observations.data() + (t * rollout_.count + which.begin) * bytes;
+  copy_by_all(seen, kept);
+  actor.start({kept, seen.size()}, which.end - which.begin);
+}
+
+void Player::choose(Actor& actor, int64_t t, Range which) {
   Environment& env = *environment_;
-  const int64_t n = rollout_.count;
   const auto actions = static_cast<size_t>(env.space().actions);
-  const std::span<const std::byte> seen = env.observations();
-  for (int64_t t = 0; t < rollout_.steps; ++t, ++step_) {
-    const auto at = static_cast<size_t>(t * n);
-    std::memcpy(rollout_.observations.data() + static_cast<size_t>(t) * seen.size(), seen.data(),
-                seen.size());
-    actor.act(seen, n, logits_, std::span(rollout_.values).subspan(at, n));
-    std::copy(
-        env.masks().begin(), env.masks().end(),
-        rollout_.masks.begin() + static_cast<int64_t>(static_cast<size_t>(t) * env.masks().size()));
-    forbid(env.masks(), logits_);
-    for (int64_t e = 0; e < n; ++e) {
-      const auto row = std::span<const float>(logits_).subspan(e * actions, actions);
-      Rng rng(seed_, stream(Stream::kActions), static_cast<uint32_t>(step_),
-              static_cast<uint32_t>(e));
-      const int32_t action = nn::sample_categorical(row, rng);
-      rollout_.actions[at + e] = action;
-      const float largest = *std::max_element(row.begin(), row.end());
-      double sum = 0;
-      for (const float logit : row) sum += std::exp(static_cast<double>(logit - largest));
-      rollout_.log_probs[at + e] =
-          row[static_cast<size_t>(action)] - largest - static_cast<float>(std::log(sum));
-    }
-    env.step(std::span<const int32_t>(rollout_.actions).subspan(at, n));
-    const auto rewards = std::span(rollout_.rewards).subspan(at, n);
-    std::copy(env.rewards().begin(), env.rewards().end(), rewards.begin());
-    std::copy(env.ends().begin(), env.ends().end(), rollout_.ends.begin() + t * n);
-    bool any_cut = false;
-    for (int64_t e = 0; e < n; ++e) {
-      earned_[e] += rewards[e];
-      ++length_[e];
-      rollout_.after[at + e] = 0;
-      any_cut = any_cut || env.ends()[e] == End::kCutOff;
-      if (env.ends()[e] == End::kNone) continue;
-      ++ended_.episodes;
-      ended_.returns += std::exchange(earned_[e], 0.0);
-      ended_.steps += std::exchange(length_[e], 0);
-    }
-    if (any_cut) {
-      actor.value(env.last_observations(), n, after_);
-      for (int64_t e = 0; e < n; ++e) {
-        if (env.ends()[e] == End::kCutOff) rollout_.after[at + e] = after_[e];
+  const auto first = static_cast<size_t>(which.begin);
+  const auto count = static_cast<size_t>(which.end - which.begin);
+  const size_t at = static_cast<size_t>(t * rollout_.count) + first;
+  const auto logits = std::span(logits_).first(count * actions);
+  actor.finish(logits, std::span(rollout_.values).subspan(at, count));
+  if (!env.masks().empty()) {
+    const auto mask = env.masks().subspan(first * actions, count * actions);
+    std::copy(mask.begin(), mask.end(),
+              rollout_.masks.begin() + static_cast<int64_t>(at * actions));
+    forbid(mask, logits);
+  }
+  for (size_t e = 0; e < count; ++e) {
+    const auto row = std::span<const float>(logits).subspan(e * actions, actions);
+    Rng rng(seed_, stream(Stream::kActions), static_cast<uint32_t>(step_),
+            static_cast<uint32_t>(first + e));
+    const int32_t action = nn::sample_categorical(row, rng);
+    rollout_.actions[at + e] = action;
+    const float largest = *std::max_element(row.begin(), row.end());
+    double sum = 0;
+    for (const float logit : row) sum += std::exp(static_cast<double>(logit - largest));
+    rollout_.log_probs[at + e] =
+        row[static_cast<size_t>(action)] - largest - static_cast<float>(std::log(sum));
+  }
+}
+
+void Player::step(int64_t t, Range which) {
+  const Stopwatch watch(profile_.environment);
+  environment_->step_part(std::span<const int32_t>(rollout_.actions)
+                              .subspan(static_cast<size_t>(t * rollout_.count + which.begin),
+                                       static_cast<size_t>(which.end - which.begin)),
+                          which.begin);
+}
+
+void Player::settle(Actor& actor, int64_t t, Range which) {
+  const Environment& env = *environment_;
+  const auto at = static_cast<size_t>(t * rollout_.count);
+  bool any_cut = false;
+  for (auto e = static_cast<size_t>(which.begin); e < static_cast<size_t>(which.end); ++e) {
+    rollout_.rewards[at + e] = env.rewards()[e];
+    rollout_.ends[at + e] = env.ends()[e];
+    rollout_.after[at + e] = 0;
+    earned_[e] += env.rewards()[e];
+    ++length_[e];
+    any_cut = any_cut || env.ends()[e] == End::kCutOff;
+    if (env.ends()[e] == End::kNone) continue;
+    ++ended_.episodes;
+    ended_.returns += std::exchange(earned_[e], 0.0);
+    ended_.steps += std::exchange(length_[e], 0);
+  }
+  if (any_cut) {
+    const int64_t bytes = env.space().observation.bytes(), count = which.end - which.begin;
+    actor.value(env.last_observations().subspan(static_cast<size_t>(which.begin * bytes),
+                                                static_cast<size_t>(count * bytes)),
+                count, std::span(after_).first(static_cast<size_t>(count)));
+    for (int64_t e = which.begin; e < which.end; ++e) {
+      const size_t k = at + static_cast<size_t>(e);
+      if (rollout_.ends[k] == End::kCutOff) {
+        rollout_.after[k] = after_[static_cast<size_t>(e - which.begin)];
       }
     }
-    if (scales_) scale_.apply(rewards, env.ends());
-    actor.ended(env.ends());
   }
-  actor.value(seen, n, rollout_.last_values);
-  return rollout_;
+  if (which.end < rollout_.count) return;  // the others of the step come later
+  const auto n = static_cast<size_t>(rollout_.count);
+  const auto ends = std::span<const End>(rollout_.ends).subspan(at, n);
+  if (scales_) scale_.apply(std::span(rollout_.rewards).subspan(at, n), ends);
+  actor.ended(ends);
 }
 
 Ended Player::ended() { return std::exchange(ended_, {}); }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "agents/environment.h"
+#include "agents/profile.h"
 #include "base/learning_loop.h"
+#include "base/thread_pool.h"
 
 namespace agora::agents {
 
@@ -57,6 +59,18 @@ struct Ended {
 class Actor {
  public:
   virtual ~Actor() = default;
+  // What it acts upon from now on is kept in that rollout, step after step.
+  virtual void begins(const Rollout& rollout) { static_cast<void>(rollout); }
+  // act() in two: the first sets about it, the second waits for what comes out. One that overlaps
+  // goes on by itself in between, whatever the rows.
+  virtual bool overlaps() const { return false; }
+  virtual void start(std::span<const std::byte> observations, int64_t rows) {
+    started_ = observations;
+    started_rows_ = rows;
+  }
+  virtual void finish(std::span<float> logits, std::span<float> values) {
+    act(started_, started_rows_, logits, values);
+  }
   // Logits (rows, actions) and values (rows) of observations (rows, bytes) that are acted upon.
   virtual void act(std::span<const std::byte> observations, int64_t rows, std::span<float> logits,
                    std::span<float> values) = 0;
@@ -64,13 +78,18 @@ class Actor {
   virtual void value(std::span<const std::byte> observations, int64_t rows,
                      std::span<float> values) = 0;
   virtual void ended(std::span<const End> ends) { static_cast<void>(ends); }
+
+ private:
+  std::span<const std::byte> started_;
+  int64_t started_rows_ = 0;
 };
 
 // Makes forbidden actions impossible; nothing happens without a mask.
 inline constexpr float kForbidden = -1e9F;
 void forbid(std::span<const uint8_t> mask, std::span<float> logits);
 
-// Plays on, rollout after rollout, in environments of its own.
+// Plays on, rollout after rollout, in environments of its own. Where the actor overlaps, one half
+// of the environments steps while it thinks about the other; what comes out is the same.
 class Player {
  public:
   Player(std::unique_ptr<Environment> environment, int64_t steps, double discount, uint64_t seed,
@@ -82,11 +101,19 @@ class Player {
   const Environment& environment() const { return *environment_; }
   int64_t steps() const { return step_; }  // of each environment
   Ended ended();                           // since the last call
+  const Profile& profile() const { return profile_; }
 
   std::vector<StoredTensor> save(const std::string& prefix) const;
   void restore(const TensorFile& saved, const std::string& prefix);
 
  private:
+  // Of some environments in step t: what they see goes to the actor; what comes back is done; what
+  // it earned is noted once they have stepped.
+  void start(Actor& actor, int64_t t, Range which);
+  void choose(Actor& actor, int64_t t, Range which);
+  void step(int64_t t, Range which);
+  void settle(Actor& actor, int64_t t, Range which);
+
   std::unique_ptr<Environment> environment_;
   uint64_t seed_;
   int64_t step_ = 0;
@@ -96,6 +123,7 @@ class Player {
   std::vector<double> earned_;   // (count): of the episodes under way
   std::vector<int64_t> length_;  // (count)
   Ended ended_;
+  Profile profile_;
   std::vector<float> logits_, after_;
 };
 

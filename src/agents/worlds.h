@@ -96,8 +96,13 @@ class Worlds final : public Environment {
 
   void step(std::span<const int32_t> actions) override {
     CHECK(actions.size() == slots_.size(), "{} actions for {}", actions.size(), slots_.size());
-    ++clock_;
-    each([&](size_t i) { step_one(i, actions[i]); });
+    step_part(actions, 0);
+  }
+  bool has_parts() const override { return true; }
+  void step_part(std::span<const int32_t> actions, int64_t first) override {
+    if (first == 0) ++clock_;
+    const auto from = static_cast<size_t>(first);
+    each({first, first + std::ssize(actions)}, [&](size_t i) { step_one(i, actions[i - from]); });
   }
 
   std::vector<StoredTensor> save(const std::string& prefix) const override;
@@ -115,15 +120,22 @@ class Worlds final : public Environment {
 
   template <typename Body>
   void each(Body&& body) {
-    const int64_t total = options_.count;
+    each({0, options_.count}, body);
+  }
+  template <typename Body>
+  void each(Range which, Body&& body) {
+    const int64_t total = which.end - which.begin;
+    const int64_t parts = std::max<int64_t>(1, parts_ * total / options_.count);
     const auto run_part = [&](int64_t part) {
-      const Range range = part_range(total, part, parts_);
-      for (int64_t i = range.begin; i < range.end; ++i) body(static_cast<size_t>(i));
+      const Range range = part_range(total, part, parts);
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        body(static_cast<size_t>(which.begin + i));
+      }
     };
-    if (parts_ == 1) {
+    if (parts == 1) {
       run_part(0);
     } else {
-      default_pool().run(parts_, run_part);
+      default_pool().run(parts, run_part);
     }
   }
 

@@ -156,7 +156,8 @@ std::vector<Entry> entries(const Setting& setting, const DesignOptions& options,
     found.back().told.truthful = truthful;
   }
   const auto rank = [](const Entry& entry) {
-    return entry.kind->network ? 2 + !entry.told.truthful : entry.kind->effort ? 1 : 0;
+    if (!entry.kind->network) return entry.kind->effort ? 1 : 0;
+    return 2 + entry.kind->refines + 2 * !entry.told.truthful;
   };
   std::stable_sort(found.begin(), found.end(),
                    [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });

@@ -41,6 +41,7 @@ struct MechanismKind {
   // About how many seconds a design takes; empty: moments.
   std::function<double(const Setting&)> effort = {};
   std::shared_ptr<const NetworkKind> network = nullptr;  // of those that are trained
+  bool refines = false;  // begins with what another kind learns: a design tries it last
 };
 
 // Every kind, in the order of their file names (generated).

@@ -30,6 +30,10 @@ struct Backend {
   std::unique_ptr<DeviceMemory> (*allocate)(int64_t bytes, const char* purpose);
   std::unique_ptr<Executor> (*make_executor)(const Plan& plan, Variables& variables,
                                              const ExecutorOptions& options);
+  // While the result lives, copies from that memory of the host to the device go on by themselves:
+  // what is there stays as it is until a program that needs it has run. Null where it makes no
+  // difference.
+  std::shared_ptr<void> (*pin)(const void* memory, int64_t bytes) = nullptr;
 };
 // The one place that knows which device is served by whom; a UserError where none is.
 const Backend& backend(Device device);

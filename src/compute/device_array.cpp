@@ -67,4 +67,20 @@ void DeviceArray::copy(const DeviceArray& from) {
   memory_->copy(*from.memory_, bytes());
 }
 
+ByteRows::ByteRows(int64_t rows, int64_t bytes, Device device)
+    : rows_(rows),
+      bytes_(bytes),
+      device_(device),
+      memory_(backend(device).allocate(rows * bytes, "rows of bytes")) {}
+ByteRows::~ByteRows() = default;
+ByteRows::ByteRows(ByteRows&&) noexcept = default;
+ByteRows& ByteRows::operator=(ByteRows&&) noexcept = default;
+
+void ByteRows::write(int64_t first, std::span<const uint8_t> rows) {
+  const int64_t size = std::ssize(rows);
+  CHECK(first >= 0 && size % bytes_ == 0 && first + size / bytes_ <= rows_,
+        "{} bytes from row {} on of {} rows of {}", size, first, rows_, bytes_);
+  memory_->write(rows.data(), size, first * bytes_);
+}
+
 }  // namespace agora::compute

@@ -43,4 +43,26 @@ class DeviceArray {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
+// A table of rows of bytes on a device, of which programs take some as an input
+// (Program::set_rows).
+class ByteRows {
+ public:
+  ByteRows(int64_t rows, int64_t bytes, Device device = default_device());
+  ~ByteRows();
+  ByteRows(ByteRows&&) noexcept;
+  ByteRows& operator=(ByteRows&&) noexcept;
+
+  void write(int64_t first, std::span<const uint8_t> rows);  // whole ones, from row `first` on
+
+  int64_t rows() const { return rows_; }
+  int64_t bytes() const { return bytes_; }  // of a row
+  Device device() const { return device_; }
+  const DeviceMemory& memory() const { return *memory_; }
+
+ private:
+  int64_t rows_, bytes_;
+  Device device_;
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
 }  // namespace agora::compute

@@ -37,6 +37,9 @@ class Executor {
     }
     set(input, std::span<const uint8_t>(rows));
   }
+  // The same of a table in the memory of the device.
+  virtual void set_rows(size_t input, const DeviceMemory& table, std::span<const int32_t> chosen,
+                        int64_t features) = 0;
   // From now on the input is what the array holds, the output is written there.
   virtual void bind_input(size_t input, const DeviceArray& array) = 0;
   virtual void bind_output(size_t output, DeviceArray& array) = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compute/images.h"
 
 namespace agora::compute {
 namespace {
@@ -311,7 +312,8 @@ Step& Lowering::push(Step step) {
   for (const View& input : step.inputs) use(input);
   open_group_ = -1;
   const bool followed = limits_.groups_follow && step.outputs.size() == 1 && step.outputs[0].rows &&
-                        (step.op == Op::kMatmul || step.op == Op::kSum || step.op == Op::kMaximum);
+                        (step.op == Op::kMatmul || step.op == Op::kSum || step.op == Op::kMaximum ||
+                         (limits_.images && is_image_operation(step.op)));
   if (step.kind == StepKind::kOperation && followed && step.outputs[0].dense()) {
     step.code.push_back({step.op, -1, -1, -1, step.node});
   }
@@ -347,6 +349,17 @@ bool Lowering::fits_open_group(int32_t id) const {
   if (group.outputs[0].shape != feature_shape(node.shape) ||
       std::ssize(group.code) >= limits_.group_instructions ||
       group.outputs[0].rows != is_row_local(node.shape)) {
+    return false;
+  }
+  // What follows an operation of images is of images too.
+  if (group.kind == StepKind::kOperation && is_image_operation(group.op) &&
+      !std::all_of(node.inputs.begin(), node.inputs.end(), [&](int32_t input) {
+        const Shape& shape = graph_.node(input).shape;
+        const bool moved = known_[static_cast<size_t>(input)] && is_row_local(shape) &&
+                           !views_[static_cast<size_t>(input)].uniform &&
+                           !views_[static_cast<size_t>(input)].dense();
+        return !moved && is_of_images(shape, node.shape);
+      })) {
     return false;
   }
   // A member may be read as it is, not through a view that moves its elements.

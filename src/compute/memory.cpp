@@ -39,6 +39,7 @@ class Liveness {
   void touch(const View& it, int32_t loop_begin) {
     if (it.uniform || it.buffer < 0 || !it.rows) return;
     Buffer& buffer = buffer_of(it.buffer);
+    if (buffer.space == Space::kImage) return;
     if (buffer.first == 0) {
       buffer.first = position_;
       buffer.phase = phase_;
@@ -107,6 +108,38 @@ void drop_unused(Plan& plan, std::vector<Step>& steps) {
   }
 }
 
+// Images live from the first phase or step of images that touches them to the last.
+void place_images(Plan& plan) {
+  int32_t position = 0;
+  std::vector<Buffer*> buffers;
+  const auto touch = [&](const std::vector<View>& views) {
+    for (const View& it : views) {
+      if (it.uniform || it.buffer < 0) continue;
+      Buffer& buffer = plan.buffers[static_cast<size_t>(it.buffer)];
+      if (buffer.space != Space::kImage) continue;
+      if (buffer.first == 0) {
+        buffer.first = position;
+        buffer.size = (buffer.size + 7) / 8 * 8;
+        buffers.push_back(&buffer);
+      }
+      buffer.last = position;
+    }
+  };
+  for (const Phase& phase : plan.phases) {
+    ++position;
+    for (const Step& step : phase.rows) {
+      touch(step.inputs);
+      touch(step.outputs);
+    }
+    for (const Step& step : phase.images) {
+      ++position;
+      touch(step.inputs);
+      touch(step.outputs);
+    }
+  }
+  plan.image_features = pack_tightly(std::move(buffers));
+}
+
 }  // namespace
 
 void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features) {
@@ -114,8 +147,10 @@ void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features) {
   for (size_t k = 0; k < plan.phases.size(); ++k) {
     drop_unused(plan, plan.phases[k].shared);
     drop_unused(plan, plan.phases[k].rows);
+    drop_unused(plan, plan.phases[k].images);
     Liveness(plan, static_cast<int32_t>(k)).walk(plan.phases[k].rows, -1);
   }
+  place_images(plan);
   std::map<int32_t, std::vector<Buffer*>> scratch;
   for (Buffer& buffer : plan.buffers) {
     if (buffer.space != Space::kScratch || buffer.first == 0) continue;

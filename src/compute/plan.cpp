@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compute/images.h"
 #include "compute/lower.h"
 #include "compute/operation.h"
 #include "compute/simplify.h"
@@ -80,11 +81,14 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
   }
   Plan plan;
   plan.graph = std::move(simple.graph);
+  mapped.limits.images = mapped.limits.images && has_images(*plan.graph);
   Lowering(plan, mapped).run();
+  if (mapped.limits.images) cut_images(plan);
   assign_memory(plan, request.limits.alignment, request.limits.roomy_features);
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);
     count_flops(plan, phase.rows, true, 1);
+    count_flops(plan, phase.images, true, 1);
   }
   return plan;
 }
@@ -97,6 +101,9 @@ std::string to_string(const Plan& plan) {
     list_steps(plan, plan.phases[k].shared, "  ", text);
     text += fmt::format("phase {}: rows\n", k);
     list_steps(plan, plan.phases[k].rows, "  ", text);
+    if (plan.phases[k].images.empty()) continue;
+    text += fmt::format("phase {}: images\n", k);
+    list_steps(plan, plan.phases[k].images, "  ", text);
   }
   return text;
 }

@@ -10,12 +10,14 @@
 // What a program does, for any device: phases of steps on planned memory.
 //
 // Phase k is shared steps (parameters and batch sums, once) followed by row steps (once per
-// tile). Reductions over rows in the row steps of phase k are combined at the start of phase k + 1.
+// tile), then, where the device has them, steps of images (each once for all rows). Reductions over
+// rows in the row steps of phase k are combined at the start of phase k + 1.
 namespace agora::compute {
 
 enum class Space : uint8_t {
   kScratch,       // row-local, within one phase; offsets count features
   kKept,          // row-local, until a later phase; offsets count features
+  kImage,         // row-local, row after row, of half precision; offsets count features
   kShared,        // offsets count elements
   kVariable,      // current values of a shared variable
   kNextVariable,  // its values after the run
@@ -75,14 +77,14 @@ struct Step {
   bool bias = false;                // of a matmul: inputs[2]
   bool accumulate = false;          // of a matmul: the output holds what it starts from
   double scale = 1;                 // of a sum
-  int32_t index = -1;               // of a load or store: input, output or variable
-  bool variable = false;            // of a load or store
-  int64_t times = 1;                // of a loop; outputs[0] is its step counter
-  std::vector<Step> body{};         // of a loop
+  int32_t index = -1;        // of a load or store: input, output or variable; of images: input read
+  bool variable = false;     // of a load or store
+  int64_t times = 1;         // of a loop; outputs[0] is its step counter
+  std::vector<Step> body{};  // of a loop
 };
 
 struct Phase {
-  std::vector<Step> shared, rows;
+  std::vector<Step> shared, rows, images{};
   // Sums over rows are accumulated per part in [begin, end) of the shared space.
   int64_t partial_begin = 0, partial_end = 0;
 };
@@ -121,7 +123,7 @@ struct Plan {
   std::vector<PlannedVariable> variables{};
   std::vector<PlannedConstant> constants{};
   int64_t inverse_rows = -1;  // offset in the shared space
-  int64_t scratch_features = 0, kept_features = 0, shared_elements = 0;
+  int64_t scratch_features = 0, kept_features = 0, image_features = 0, shared_elements = 0;
   double flops_per_row = 0;  // of the matrix products, counting loops
   double shared_flops = 0;
 };
@@ -135,6 +137,7 @@ struct PlanLimits {
   bool fuses_reflections = false;      // reflect, tanh or times its slope, reflect
   bool groups_follow = false;          // a group may follow a product or reduction in its step
   bool pads_at_once = false;           // a pad is one step instead of zeros and a copy
+  bool images = false;                 // networks of images run step by step (images.h)
   // Scratch that may be taken so that steps which do not depend on each other share no memory.
   int64_t roomy_features = 0;
 };

@@ -82,21 +82,22 @@ struct Program::State {
     if (it.index >= 0) executor->set(static_cast<size_t>(it.index), values);
   }
 
-  void set_rows(std::string_view name, std::span<const uint8_t> table,
-                std::span<const int32_t> chosen) {
+  // `give(input of the plan, features)` where the plan has the input.
+  template <typename Give>
+  void set_rows(std::string_view name, int64_t bytes, std::span<const int32_t> chosen,
+                const Give& give) {
     Declared& it = input(name);
     CHECK(it.storage == Storage::kByte && is_row_local(it.shape), "'{}' has no rows of bytes",
           name);
     const int64_t features = feature_count(it.shape), found = static_cast<int64_t>(chosen.size());
-    const int64_t there = static_cast<int64_t>(table.size()) / features;
+    const int64_t there = bytes / features;
     CHECK(found > 0 && found <= capacity, "'{}': {} rows, planned for {}", name, found, capacity);
     CHECK(std::all_of(chosen.begin(), chosen.end(),
                       [&](int32_t row) { return row >= 0 && row < there; }),
           "'{}': a row that a table of {} does not have", name, there);
     rows = found;
     it.given = true;
-    if (it.index < 0) return;
-    executor->set_rows(static_cast<size_t>(it.index), table, chosen, features);
+    if (it.index >= 0) give(static_cast<size_t>(it.index), features);
   }
 
   void bind(std::string_view name, DeviceArray& array) {
@@ -140,6 +141,7 @@ Program::Program(const Graph& graph, Variables& variables, const Computation& ta
   state.device = variables.device();
   const Backend& device = backend(variables.device());
   PlanRequest request{.simplify = options.simplify, .limits = device.limits};
+  request.limits.images = request.limits.images && state.type == Type::kFloat32;
   for (const Output& output : task.outputs) {
     CHECK(output.value.graph == &graph, "output '{}' is of another graph", output.name);
     request.outputs.emplace_back(output.name, output.value.id);
@@ -197,7 +199,18 @@ void Program::set(std::string_view input, double value) {
 
 void Program::set_rows(std::string_view input, std::span<const uint8_t> table,
                        std::span<const int32_t> chosen) {
-  state_->set_rows(input, table, chosen);
+  state_->set_rows(input, std::ssize(table), chosen, [&](size_t index, int64_t features) {
+    state_->executor->set_rows(index, table, chosen, features);
+  });
+}
+void Program::set_rows(std::string_view input, const ByteRows& table,
+                       std::span<const int32_t> chosen) {
+  CHECK(table.device() == state_->device, "'{}': a table of another device", input);
+  state_->set_rows(
+      input, table.rows() * table.bytes(), chosen, [&](size_t index, int64_t features) {
+        CHECK(features == table.bytes(), "'{}': rows of {} bytes", input, table.bytes());
+        state_->executor->set_rows(index, table.memory(), chosen, features);
+      });
 }
 
 void Program::bind(std::string_view name, DeviceArray& array) { state_->bind(name, array); }

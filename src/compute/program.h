@@ -75,6 +75,8 @@ class Program {
   void set_rows(std::string_view input, std::span<const uint8_t> table,
                 std::span<const int32_t> chosen);
 
+  void set_rows(std::string_view input, const ByteRows& table, std::span<const int32_t> chosen);
+
   // An input is what the array holds in every run from now on, or an output is written there: so
   // programs hand values to each other. The array outlives the program and has all its rows.
   void bind(std::string_view name, DeviceArray& array);

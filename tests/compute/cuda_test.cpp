@@ -7,6 +7,7 @@
 
 #include "compute/cuda/compiler.h"
 #include "compute/gradients.h"
+#include "compute/kernel/image_kernels.h"
 #include "compute/kernel/machine.h"
 #include "compute/kernel/source.h"
 #include "compute/operation.h"
@@ -65,6 +66,34 @@ TEST(CudaCompiler, TakesShortProducts) {
           .text;
   EXPECT_NE(text.find("#define AGORA_INLINED"), std::string::npos);
   EXPECT_EQ(cuda::compile_now(text, "sm_80").substr(1, 3), "ELF");
+}
+
+TEST(CudaCompiler, TakesStepsOfImages) {
+  Graph g;
+  const Tensor pictures = g.byte_input("pictures", {kRows, 64, 64, 3}, 1.0);
+  Tensor x = max_pool(conv3x3(pictures, g.parameter("first", {3, 3, 3, 16})));
+  x = relu(conv3x3(x, g.parameter("second", {3, 3, 16, 32}))) * 0.5;
+  x = matmul(flatten(max_pool(x)), g.parameter("dense", {16 * 16 * 32, 64}));
+  const Tensor loss = sum(square(x));
+  PlanRequest request{.limits = kernel::plan_limits()};
+  for (const Tensor& slope : gradients(loss, g.parameters())) {
+    request.outputs.emplace_back(std::to_string(slope.id), slope.id);
+  }
+  const Plan plan = make_plan(g, request);
+  std::vector<std::future<std::string>> codes;
+  const auto compile = [&](const std::string& text) {
+    const char* const architecture = codes.size() % 2 == 0 ? "sm_90" : "sm_80";
+    codes.push_back(std::async(std::launch::async, cuda::compile_now, text, architecture));
+  };
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.images) {
+      compile(kernel::image_kernel(plan, step, 2048).text);
+      if (step.op == Op::kConvWeight) compile(kernel::image_sums(step).text);
+    }
+  }
+  compile(kernel::make_source(plan, {.fast_features = plan.scratch_features}).text);
+  EXPECT_GT(codes.size(), 10u);
+  for (std::future<std::string>& code : codes) EXPECT_EQ(code.get().substr(1, 3), "ELF");
 }
 
 TEST(CudaCompiler, SaysWhatItDoesNotTake) {

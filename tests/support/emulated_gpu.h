@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <map>
 
 #include "compute/kernel/machine.h"
@@ -19,8 +20,9 @@ class EmulatedGpu final : public kernel::Machine {
   std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) override {
     return cpu_backend().allocate(bytes, purpose);
   }
-  std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t) override {
-    return std::make_unique<HostKernel>(loaded(text));
+  std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t,
+                                          bool) override {
+    return std::make_unique<HostKernel>(code_of(text));
   }
   int64_t blocks() const override { return 1; }
   int64_t fast_bytes() const override { return fast_bytes_; }
@@ -46,18 +48,26 @@ class EmulatedGpu final : public kernel::Machine {
   using Function = void (*)(const void*);
   class HostKernel final : public kernel::Kernel {
    public:
-    explicit HostKernel(Function function) : function_(function) {}
+    explicit HostKernel(std::shared_future<Function> function) : function_(std::move(function)) {}
     void start(int64_t, std::span<const uint64_t> arguments) override {
-      function_(arguments.data());
+      function_.get()(arguments.data());
     }
 
    private:
-    Function function_;
+    std::shared_future<Function> function_;
   };
 
-  Function loaded(const std::string& text) {
-    if (const auto known = kernels_.find(text); known != kernels_.end()) return known->second;
-    const std::filesystem::path folder = scratch_ / std::to_string(kernels_.size());
+  // Compilers run side by side; kernels of equal text share the code.
+  std::shared_future<Function> code_of(const std::string& text) {
+    std::shared_future<Function>& code = kernels_[text];
+    if (!code.valid()) {
+      code =
+          std::async(std::launch::async, loaded, text, scratch_ / std::to_string(kernels_.size()))
+              .share();
+    }
+    return code;
+  }
+  static Function loaded(const std::string& text, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "kernel.cpp") << text;
     const std::string command = "c++ -std=c++20 -O0 -w -shared -fPIC -o '" +
@@ -66,12 +76,11 @@ class EmulatedGpu final : public kernel::Machine {
     EXPECT_EQ(std::system(command.c_str()), 0) << text;
     void* const library = dlopen((folder / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library, nullptr) << dlerror();
-    const auto function = reinterpret_cast<Function>(dlsym(library, "program"));
-    return kernels_.emplace(text, function).first->second;
+    return reinterpret_cast<Function>(dlsym(library, "program"));
   }
 
   Scratch scratch_;
-  std::map<std::string, Function> kernels_;
+  std::map<std::string, std::shared_future<Function>> kernels_;
   int64_t fast_bytes_ = 200 << 10;
 };
 

@@ -73,16 +73,22 @@ void Rows::note_level(size_t i) {
 }
 
 template <typename Body>
-void Rows::each(Body&& body) {
-  default_pool().run(parts_, [&](int64_t part) {
-    const Range range = part_range(options_.count, part, parts_);
-    for (int64_t i = range.begin; i < range.end; ++i) body(static_cast<size_t>(i));
+void Rows::each(Range which, Body&& body) const {
+  const int64_t total = which.end - which.begin, parts = std::min(total, parts_);
+  default_pool().run(parts, [&](int64_t part) {
+    const Range range = part_range(total, part, parts);
+    for (int64_t i = range.begin; i < range.end; ++i) body(static_cast<size_t>(which.begin + i));
   });
 }
 
 void Rows::step(std::span<const int32_t> actions) {
   CHECK(actions.size() == games_.size(), "{} actions for {}", actions.size(), games_.size());
-  each([&](size_t i) { step_one(i, actions[i]); });
+  step_part(actions, 0);
+}
+
+void Rows::step_part(std::span<const int32_t> actions, int64_t first) {
+  const auto from = static_cast<size_t>(first);
+  each({first, first + std::ssize(actions)}, [&](size_t i) { step_one(i, actions[i - from]); });
 }
 
 void Rows::step_one(size_t i, int32_t action) {
@@ -116,15 +122,15 @@ void Rows::step_one(size_t i, int32_t action) {
 std::vector<StoredTensor> Rows::save(const std::string& prefix) const {
   using worlds::as_bytes, worlds::tensor;
   const int64_t n = count();
-  std::vector<int64_t> sizes, sums;
+  std::vector<int64_t> sizes(games_.size()), sums(games_.size());
+  std::vector<std::string> all(games_.size());
+  each({0, count()}, [&](size_t i) {
+    games_[i]->get_state(all[i]);
+    sizes[i] = static_cast<int64_t>(all[i].size());
+    sums[i] = sum_of(all[i]);
+  });
   std::vector<uint8_t> states;
-  std::string state;
-  for (const auto& game : games_) {
-    game->get_state(state);
-    sizes.push_back(static_cast<int64_t>(state.size()));
-    sums.push_back(sum_of(state));
-    states.insert(states.end(), state.begin(), state.end());
-  }
+  for (const std::string& state : all) states.insert(states.end(), state.begin(), state.end());
   const auto total = static_cast<int64_t>(states.size());
   return {tensor(prefix + "episodes", {n}, episodes_),
           tensor(prefix + "steps", {n}, steps_),
@@ -173,7 +179,7 @@ void Rows::restore(const TensorFile& saved, const std::string& prefix) {
   }
   episodes_ = episodes;
   steps_ = steps;
-  each([&](size_t i) { plan(i, states[i], episodes[i] + 1); });
+  each({0, count()}, [&](size_t i) { plan(i, states[i], episodes[i] + 1); });
   // In place: whoever looks at these goes on looking there.
   std::copy(levels.begin(), levels.end(), levels_.begin());
   std::copy(rewards.begin(), rewards.end(), rewards_.begin());

@@ -5,6 +5,7 @@
 
 #include "agents/environment.h"
 #include "agents/procgen/games.h"
+#include "base/thread_pool.h"
 
 namespace agora::agents::procgen {
 
@@ -17,6 +18,8 @@ class Rows final : public Environment {
   int64_t count() const override { return options_.count; }
   const Space& space() const override { return space_; }
   void step(std::span<const int32_t> actions) override;
+  bool has_parts() const override { return true; }
+  void step_part(std::span<const int32_t> actions, int64_t first) override;
   std::span<const std::byte> observations() const override { return observations_; }
   std::span<const float> rewards() const override { return rewards_; }
   std::span<const End> ends() const override { return ends_; }
@@ -37,7 +40,7 @@ class Rows final : public Environment {
   void note_level(size_t i);
   void step_one(size_t i, int32_t action);
   template <typename Body>
-  void each(Body&& body);
+  void each(Range which, Body&& body) const;
 
   Settings settings_;
   Space space_;

@@ -151,6 +151,7 @@ MechanismKind entry_ama_tariff() {
                                                   .best = best,
                                                   .parameters = tariff_parameters()});
   kind.network = std::make_shared<NetworkKind>(std::move(network));
+  kind.refines = true;
   return kind;
 }
 

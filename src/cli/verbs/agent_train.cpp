@@ -32,6 +32,7 @@ const SeedsOf kSeeds{.verb = {"agent", "train"},
 struct Settings {
   std::string algorithm, seeds, run, out;
   int64_t levels = 200, episodes = 500, looks = 0;
+  bool profile = false;
   agents::AgentOptions agent;
   std::shared_ptr<WorldOptions> world;
   std::shared_ptr<KindOptions> told;
@@ -65,6 +66,21 @@ void film_both(const agents::SavedPolicy& policy, const Settings& settings,
   }
 }
 
+// Seconds by what they went into, all that is not told apart as "rest".
+std::vector<std::pair<std::string, double>> profile_of(const agents::AgentLearner& learner,
+                                                       const std::string& algorithm,
+                                                       double seconds) {
+  const auto found = learner.profile();
+  if (!found) throw user_error("--profile: {} does not tell where its time goes", algorithm);
+  std::vector<std::pair<std::string, double>> all{{"environment", found->environment},
+                                                  {"upload", found->upload},
+                                                  {"inference", found->inference},
+                                                  {"learning", found->learning}};
+  for (const auto& [name, part] : std::vector(all)) seconds -= part;
+  all.emplace_back("rest", seconds);
+  return all;
+}
+
 // Training levels are those that were learned on; all others are unseen.
 agents::Levels unseen(const Settings& settings) {
   return agents::Levels::range(settings.levels, agents::Levels::kAll - settings.levels);
@@ -81,6 +97,7 @@ void run(Settings settings, const Common& common) {
   settings.agent.levels = agents::Levels::range(0, settings.levels);
   settings.agent.seed = common.seed;
   const auto learner = algorithm.make(settings.agent);
+  if (settings.profile) profile_of(*learner, algorithm.name, 0);
   std::optional<RunFolder> folder;
   std::string file = settings.out;
   if (!settings.run.empty()) {
@@ -135,6 +152,12 @@ void run(Settings settings, const Common& common) {
               {"steps_per_second", static_cast<double>(steps - first) / std::max(seconds, 1e-9)},
               {"seconds", seconds},
               {"file", file}};
+  if (settings.profile) {
+    for (const auto& [name, part] : profile_of(*learner, algorithm.name, seconds)) {
+      result["profile"][name] = part;
+      tell("{:<12} {:8.2f} s\n", name, part);
+    }
+  }
   if (folder) film_both(policy, settings, unseen(settings), *folder, common.seed);
   if (folder && !folder->finished()) folder->finish(result);
   if (common.json) return print_json(result);
@@ -190,6 +213,8 @@ Verb entry_agent_train() {
         app.add("--looks", settings->looks, "Evaluations on the way, for the curves")
             .check(between(0, 10'000))
             .shows_default();
+        app.flag("--profile", settings->profile,
+                 "Say where the time went; of ppo, leep and their like");
         app.add("--seeds", settings->seeds,
                 "Train with several seeds, such as 1-5 or 1,3,7, side by side");
         app.add("--run", settings->run, "Keep everything in this folder; goes on there");

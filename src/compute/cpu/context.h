@@ -45,6 +45,8 @@ struct Context {
         return current[place.variable] + place.offset;
       case Space::kNextVariable:
         return next[place.variable] + place.offset;
+      case Space::kImage:
+        break;  // the CPU asks for none
     }
     return nullptr;
   }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/signals.h"
+#include "compute/backend.h"
 #include "compute/cpu/elementwise.h"
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/shared_steps.h"
@@ -72,6 +73,10 @@ class CpuExecutor final : public Executor {
     host_inputs_[input].bytes = table.data();
     host_inputs_[input].chosen = chosen.data();
     host_inputs_[input].chosen_count = static_cast<int64_t>(chosen.size());
+  }
+  void set_rows(size_t input, const DeviceMemory& table, std::span<const int32_t> chosen,
+                int64_t features) override {
+    set_rows(input, std::span<const uint8_t>(table.as<uint8_t>(), 0), chosen, features);
   }
 
   void bind_input(size_t input, const DeviceArray& array) override {

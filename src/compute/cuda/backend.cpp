@@ -15,7 +15,8 @@ const Backend& cuda_backend() {
         .make_executor =
             [](const Plan& plan, Variables& variables, const ExecutorOptions& options) {
               return kernel::make_executor(cuda::gpu(), plan, variables, options);
-            }};
+            },
+        .pin = cuda::pin};
   }();
   return it;
 }

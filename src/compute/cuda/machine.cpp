@@ -15,6 +15,8 @@ namespace {
 
 // Everything goes through one stream, so that calls happen in their order.
 constexpr cudaStream_t kStream = nullptr;
+// Where starts go that are recorded in this thread, and others.
+thread_local cudaStream_t recording = nullptr;
 
 class GpuMemory final : public DeviceMemory {
  public:
@@ -51,8 +53,11 @@ using Code = std::shared_future<std::string>;  // compilers run side by side
 
 class GpuKernel final : public kernel::Kernel {
  public:
-  GpuKernel(Code code, int64_t threads, int64_t fast_bytes)
-      : code_(std::move(code)), threads_(threads), fast_bytes_(static_cast<size_t>(fast_bytes)) {}
+  GpuKernel(Code code, int64_t threads, int64_t fast_bytes, bool meet)
+      : code_(std::move(code)),
+        threads_(threads),
+        fast_bytes_(static_cast<size_t>(fast_bytes)),
+        meet_(meet) {}
   ~GpuKernel() override {
     code_.wait();  // the compiler's library may not end before its work does
     if (library_ != nullptr) cudaLibraryUnload(library_);
@@ -63,9 +68,10 @@ class GpuKernel final : public kernel::Kernel {
   void start(int64_t blocks, std::span<const uint64_t> arguments) override {
     if (kernel_ == nullptr) load();
     void* all = const_cast<uint64_t*>(arguments.data());
-    require(cudaLaunchCooperativeKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
-                                        dim3(static_cast<unsigned>(threads_)), &all, fast_bytes_,
-                                        kStream),
+    const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(threads_));
+    const cudaStream_t stream = recording != nullptr ? recording : kStream;
+    require(meet_ ? cudaLaunchCooperativeKernel(kernel_, grid, block, &all, fast_bytes_, stream)
+                  : cudaLaunchKernel(kernel_, grid, block, &all, fast_bytes_, stream),
             "starting a kernel");
   }
 
@@ -85,8 +91,45 @@ class GpuKernel final : public kernel::Kernel {
   Code code_;
   int64_t threads_;
   size_t fast_bytes_;
+  bool meet_;
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t kernel_ = nullptr;
+};
+
+class GpuRecording final : public kernel::Recording {
+ public:
+  explicit GpuRecording(const std::function<void()>& starts) {
+    cudaStream_t stream = nullptr;
+    require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "recording kernels");
+    const std::unique_ptr<CUstream_st, decltype(&cudaStreamDestroy)> owner(stream,
+                                                                           cudaStreamDestroy);
+    cudaGraph_t graph = nullptr;
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording kernels");
+    recording = stream;
+    try {
+      starts();
+    } catch (...) {
+      recording = nullptr;
+      cudaStreamEndCapture(stream, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      throw;
+    }
+    recording = nullptr;
+    require(cudaStreamEndCapture(stream, &graph), "recording kernels");
+    const cudaError_t status = cudaGraphInstantiate(&ready_, graph, 0);
+    cudaGraphDestroy(graph);
+    require(status, "recording kernels");
+  }
+  ~GpuRecording() override {
+    if (ready_ != nullptr) cudaGraphExecDestroy(ready_);
+  }
+  GpuRecording(const GpuRecording&) = delete;
+  GpuRecording& operator=(const GpuRecording&) = delete;
+
+  void start() override { require(cudaGraphLaunch(ready_, kStream), "starting kernels"); }
+
+ private:
+  cudaGraphExec_t ready_ = nullptr;
 };
 
 class Gpu final : public kernel::Machine {
@@ -100,8 +143,11 @@ class Gpu final : public kernel::Machine {
     return std::make_unique<GpuMemory>(bytes, purpose);
   }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t threads,
-                                          int64_t fast_bytes) override {
-    return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes);
+                                          int64_t fast_bytes, bool meet) override {
+    return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes, meet);
+  }
+  std::unique_ptr<kernel::Recording> record(const std::function<void()>& starts) override {
+    return std::make_unique<GpuRecording>(starts);
   }
   int64_t blocks() const override { return properties_.multiProcessorCount; }
   int64_t fast_bytes() const override {
@@ -132,6 +178,15 @@ class Gpu final : public kernel::Machine {
 kernel::Machine& gpu() {
   static Gpu it;
   return it;
+}
+
+std::shared_ptr<void> pin(const void* memory, int64_t bytes) {
+  void* const own = const_cast<void*>(memory);
+  if (cudaHostRegister(own, static_cast<size_t>(bytes), cudaHostRegisterDefault) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return {own, [](void* it) { cudaHostUnregister(it); }};
 }
 
 }  // namespace agora::compute::cuda

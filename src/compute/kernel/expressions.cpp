@@ -59,6 +59,8 @@ std::string Memory::start(const View& view) const {
     case Space::kKept:
       if (!options_.keeps_fast) return fmt::format("(kept + {})", offset);
       return fmt::format("(fast + {})", options_.fast_features * options_.lanes + offset);
+    case Space::kImage:
+      break;  // copied row by row
     case Space::kShared:
       return fmt::format("(a.shared + {})", offset);
     case Space::kVariable:
@@ -66,7 +68,7 @@ std::string Memory::start(const View& view) const {
     case Space::kNextVariable:
       return fmt::format("({} + {})", variable(buffer.variable, true), view.offset);
   }
-  CHECK(false, "a buffer in no space");
+  CHECK(false, "a buffer in no space of tiles");
 }
 
 std::string Memory::variable(int32_t index, bool next) const {

@@ -117,6 +117,27 @@ void Writer::load(const Step& step) {
   line(fmt::format("{} = {}; }}", memory_.element(to, "f"), value));
 }
 
+// Between a tile and images, which lie row after row.
+void Writer::copy_images(const Step& step) {
+  const auto is_image = [&](const View& it) {
+    return plan_.buffers[static_cast<size_t>(it.buffer)].space == Space::kImage;
+  };
+  const View &from = step.inputs[0], &to = step.outputs[0];
+  const int64_t features = to.count();
+  const auto place = [&](const View& it) {
+    return fmt::format(
+        "a.images[{} * a.capacity + (first_row + (r < rows ? r : rows - 1)) * {} + f]",
+        plan_.buffers[static_cast<size_t>(it.buffer)].offset, features);
+  };
+  begin_threads(features * options_.lanes);
+  line(fmt::format("const int f = i % {0}, r = i / {0};", features));
+  if (is_image(from)) {
+    line(fmt::format("{} = float({}); }}", memory_.element(to, "f"), place(from)));
+  } else {
+    line(fmt::format("if (r < rows) {} = {}; }}", place(to), memory_.element(from, "f")));
+  }
+}
+
 void Writer::store(const Step& step) {
   const View& from = step.inputs[0];
   const int64_t features = from.count();
@@ -142,6 +163,12 @@ void Writer::row_operation(const Step& step) {
     case Op::kReshape:
     case Op::kConstant: {
       const View& to = step.outputs[0];
+      const auto is_image = [&](const View& it) {
+        return !it.uniform && plan_.buffers[static_cast<size_t>(it.buffer)].space == Space::kImage;
+      };
+      if (is_image(to) || (!step.inputs.empty() && is_image(step.inputs[0]))) {
+        return copy_images(step);
+      }
       begin_threads(to.count() * options_.lanes);
       line("const unsigned f = i / kLanes, r = i % kLanes;");
       line(fmt::format("{} = {}; }}", memory_.at(to, "f"),

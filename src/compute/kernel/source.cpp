@@ -62,14 +62,16 @@ Source Writer::run() {
   // A search has few products and runs often: calls cost it more than code.
   if (is_short && products_ <= kFewProducts) line("#define AGORA_INLINED");
   line(fmt::format("constexpr bool kShort = {};", is_short));
-  line(kPrelude);
+  for (const char* const part : {kPrelude, kProducts, kReflections}) line(part);
+  const bool images = plan_.image_features > 0;
+  line(images ? kImages : "struct bf16;");
   line("struct Arguments {");
   line(
       "Real *shared, *kept, *scratch, *sums, *workspace; Weight* tiled; unsigned* barrier; int* "
       "faults;");
   line(fmt::format(
-      "int64 rows, arrivals, times; const void* inputs[{}]; Real *outputs[{}], *current[{}], "
-      "*next[{}]; }};",
+      "int64 rows, arrivals, times, piece, capacity; bf16* images; const void* inputs[{}]; Real "
+      "*outputs[{}], *current[{}], *next[{}]; }};",
       many(plan_.inputs.size()), many(plan_.outputs.size()), many(plan_.variables.size()),
       many(plan_.variables.size())));
   line(fmt::format("constexpr int64 kSums = {};", source_.sums));
@@ -101,20 +103,43 @@ Source Writer::run() {
   line("const int parts = tiles < block_count() ? tiles : block_count();");
   line("unsigned arrivals = unsigned(a.arrivals);");
   line("(void)fast, (void)slow, (void)own_sums, (void)parts, (void)arrivals;");
-  line("{ constexpr bool odd = false; (void)odd;");
-  source_.start_barriers = tile_weights(-1) ? 1 : 0;
+  // Where others' kernels follow, the end of this one is the barrier.
+  line(fmt::format("if ({}) {{ constexpr bool odd = false; (void)odd;",
+                   images ? "a.piece == 0" : "true"));
+  const bool tiles = tile_weights(-1, !images);
   line("}");
+  if (images) {
+    source_.pieces.push_back({.phases = 0, .barriers = 0, .empty = !tiles});
+  } else {
+    source_.start_barriers = tiles ? 1 : 0;
+  }
   line("for (int64 time = 0; time < a.times; ++time) {");
   line("const bool odd = time % 2 != 0; (void)odd;");
   line("if (time > 0) grid_barrier(a.barrier, arrivals);");
+  int64_t barriers = 0;  // of the pieces that are done
   for (phase_ = 0; phase_ < plan_.phases.size(); ++phase_) {
+    const Phase& phase = plan_.phases[phase_];
+    const bool ends = !phase.images.empty() || phase_ + 1 == plan_.phases.size();
+    if (source_.pieces.empty() || source_.pieces.back().phases == phase_) {
+      line(fmt::format("if (a.piece == {}) {{", source_.pieces.size()));
+      source_.pieces.emplace_back();
+      source_.pieces.back().phases = plan_.phases.size();
+    }
+    Source::Piece& piece = source_.pieces.back();
+    const bool sums =
+        phase_ > 0 && plan_.phases[phase_ - 1].partial_begin < plan_.phases[phase_ - 1].partial_end;
+    piece.empty = piece.empty && !sums && phase.shared.empty() && phase.rows.empty();
     line(fmt::format("// Phase {}.", phase_));
     phase_shared(phase_);
     if (tile_weights(static_cast<int64_t>(phase_))) ++source_.grid_barriers;
     phase_rows(phase_);
-    if (phase_ + 1 < plan_.phases.size()) {
+    if (!ends) {
       line("grid_barrier(a.barrier, arrivals);");
       ++source_.grid_barriers;
+    } else {
+      line("}");
+      piece.phases = phase_ + 1;
+      piece.barriers = source_.grid_barriers - std::exchange(barriers, source_.grid_barriers);
     }
   }
   line("} }");

@@ -29,8 +29,16 @@ struct Source {
   int64_t tiled = 0;             // elements of weights in the order of tensor cores
   int64_t grid_barriers = 0;     // of a run
   int64_t start_barriers = 0;    // of a start, before its first run
-  int64_t distributed = 0;       // elements of the longest step that all blocks share
-  bool has_indices = false;      // some index may be out of range
+  // A plan with steps of images is run in pieces, which such steps follow, after one that brings
+  // weights into their order; others have one piece.
+  struct Piece {
+    size_t phases = 0;  // up to this one
+    int64_t barriers = 0;
+    bool empty = true;
+  };
+  std::vector<Piece> pieces{};
+  int64_t distributed = 0;   // elements of the longest step that all blocks share
+  bool has_indices = false;  // some index may be out of range
 };
 
 // The kernel `program` takes what its `struct Arguments` says, eight bytes each.

@@ -93,7 +93,7 @@ int64_t Writer::phase_that_computes(int32_t buffer) const {
   return -1;
 }
 
-bool Writer::tile_weights(int64_t phase) {
+bool Writer::tile_weights(int64_t phase, bool barrier) {
   std::vector<Elements> pieces;
   for (const Tiled& it : tiled_) {
     if (it.phase != phase) continue;
@@ -107,7 +107,7 @@ bool Writer::tile_weights(int64_t phase) {
                      in, out, it.place, value)});
   }
   write_distributed(pieces);
-  if (!pieces.empty()) line("grid_barrier(a.barrier, arrivals);");
+  if (barrier && !pieces.empty()) line("grid_barrier(a.barrier, arrivals);");
   return !pieces.empty();
 }
 

@@ -19,6 +19,7 @@ class Writer {
   void row_list(const std::vector<Step>& steps);
   void row_step(const Step& step);
   void load(const Step& step);
+  void copy_images(const Step& step);
   void store(const Step& step);
   void loop(const Step& step);
   void row_operation(const Step& step);
@@ -57,7 +58,8 @@ class Writer {
   void find_weights();
   bool is_updated_by_elements(int32_t variable) const;
   int64_t phase_that_computes(int32_t buffer) const;
-  bool tile_weights(int64_t phase);  // whether there are any; ends with a barrier of all blocks
+  // Whether there are any; ends with a barrier of all blocks unless told otherwise.
+  bool tile_weights(int64_t phase, bool barrier = true);
   std::string tiled(const View& w) const;  // a pointer to them
   // Puts the next value of element `f` of a variable where products look for it.
   std::string tile_next(const View& output, const std::string& f, const std::string& value);

@@ -1,0 +1,141 @@
+// Acting and learning on a device: what is seen goes there once, and one half of the environments
+// steps while the other is thought about. None of it changes what comes out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "agents/environment.h"
+#include "agents/ppo.h"
+#include "support/emulated_gpu.h"
+
+namespace agora::agents {
+namespace {
+
+// Acts upon what it sees alone, as networks do.
+class Looker : public Actor {
+ public:
+  Looker(int actions, bool overlaps) : actions_(actions), overlaps_(overlaps) {}
+  bool overlaps() const override { return overlaps_; }
+  void act(std::span<const std::byte> seen, int64_t rows, std::span<float> logits,
+           std::span<float> values) override {
+    const size_t bytes = seen.size() / static_cast<size_t>(rows);
+    for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+      double sum = 0;
+      for (size_t k = 0; k < bytes; ++k) {
+        sum += std::to_integer<int>(seen[row * bytes + k]) * std::sin(static_cast<double>(k));
+      }
+      for (int a = 0; a < actions_; ++a) {
+        logits[row * static_cast<size_t>(actions_) + static_cast<size_t>(a)] =
+            static_cast<float>(std::cos(sum + a));
+      }
+      values[row] = static_cast<float>(std::sin(sum));
+    }
+  }
+  void value(std::span<const std::byte> seen, int64_t rows, std::span<float> values) override {
+    std::vector<float> logits(static_cast<size_t>(rows * actions_));
+    act(seen, rows, logits, values);
+  }
+  void ended(std::span<const End> ends) override {
+    ends_.insert(ends_.end(), ends.begin(), ends.end());
+  }
+
+  int actions_;
+  bool overlaps_;
+  std::vector<End> ends_;
+};
+
+class Overlapping : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Overlapping, ChangesNothing) {
+  std::vector<Rollout> played;
+  std::vector<std::vector<End>> told;
+  std::vector<double> scales;
+  for (const bool overlaps : {false, true}) {
+    auto environment =
+        make_environment(GetParam(), {.levels = Levels::range(0, 20), .count = 7, .seed = 4});
+    ASSERT_TRUE(environment->has_parts());
+    Looker looker(environment->space().actions, overlaps);
+    Player player(std::move(environment), 300, 0.99, 5);
+    player.play(looker);
+    played.push_back(player.play(looker));
+    told.push_back(looker.ends_);
+    const auto kept = player.save("");
+    for (const StoredTensor& each : kept) {
+      if (each.name == "scale") scales.push_back(each.values<double>().back());
+    }
+  }
+  EXPECT_EQ(played[0].observations, played[1].observations);
+  EXPECT_EQ(played[0].actions, played[1].actions);
+  EXPECT_EQ(played[0].masks, played[1].masks);
+  EXPECT_EQ(played[0].log_probs, played[1].log_probs);
+  EXPECT_EQ(played[0].values, played[1].values);
+  EXPECT_EQ(played[0].rewards, played[1].rewards);
+  EXPECT_EQ(played[0].ends, played[1].ends);
+  EXPECT_EQ(played[0].after, played[1].after);
+  EXPECT_EQ(played[0].last_values, played[1].last_values);
+  EXPECT_EQ(told[0], told[1]);
+  ASSERT_EQ(scales.size(), 2u);
+  EXPECT_EQ(scales[0], scales[1]);
+  const auto ended = [&](End how) {
+    return std::count(played[0].ends.begin(), played[0].ends.end(), how);
+  };
+  EXPECT_GT(ended(End::kTerminated) + ended(End::kCutOff), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Overlapping, ::testing::Values("maze", "maze/pixels"));
+
+// Frames that were brought to the device while acting are those that are learned from.
+TEST(Frames, AreBroughtToADeviceOnce) {
+  std::optional<compute::InsteadOfCuda> emulated;
+  if (!compute::cuda_available()) emulated.emplace(compute::EmulatedGpu::backend());
+  const Space space{{ObservationSpace::Type::kByte, {6}}, 3, 0, 1};
+  const int64_t steps = 4, count = 5;
+  Rng rng(8);
+  Rollout rollout;
+  rollout.steps = steps;
+  rollout.count = count;
+  const auto n = static_cast<size_t>(steps * count);
+  for (size_t k = 0; k < n * 6; ++k) {
+    rollout.observations.push_back(static_cast<std::byte>(rng.below(256)));
+  }
+  for (size_t k = 0; k < n; ++k) rollout.actions.push_back(static_cast<int32_t>(rng.below(3)));
+  for (auto* each : {&rollout.log_probs, &rollout.values, &rollout.returns, &rollout.advantages}) {
+    for (size_t k = 0; k < n; ++k) each->push_back(static_cast<float>(rng.uniform(-2, -0.5)));
+  }
+  const PpoOptions options{.epochs = 1, .minibatches = 2};
+  const NetworkOptions network{.kind = "mlp", .width = 8, .layers = 1};
+  const auto made = [&] {
+    auto member =
+        std::make_unique<PpoMember>(space, network, options, Pull{}, false, count, steps * count);
+    member->initialise(3, 0);
+    return member;
+  };
+  const auto here = made();  // on the CPU
+  compute::set_default_device(compute::Device::kCuda);
+  const auto there = made(), again = made();
+  compute::set_default_device(compute::Device::kCpu);
+  EXPECT_TRUE(there->overlaps());
+  EXPECT_FALSE(here->overlaps());
+  there->begins(rollout);
+  std::vector<float> logits(15), values(5), plain_logits(15), plain_values(5);
+  for (int64_t t = 0; t < steps; ++t) {
+    const auto seen = seen_in(rollout, space, t * count, count);
+    there->start(seen, count);
+    there->finish(logits, values);
+    here->act(seen, count, plain_logits, plain_values);
+    for (size_t k = 0; k < logits.size(); ++k) EXPECT_NEAR(logits[k], plain_logits[k], 1e-5);
+    for (size_t k = 0; k < values.size(); ++k) EXPECT_NEAR(values[k], plain_values[k], 1e-5);
+  }
+  std::vector<float> own(n * 3), others(n * 3);
+  there->probabilities(rollout, *there, own);
+  here->probabilities(rollout, *here, others);
+  for (size_t k = 0; k < own.size(); ++k) EXPECT_NEAR(own[k], others[k], 1e-5);
+  const double wanted = here->update(rollout, {}, 9, 0, 0).loss;
+  EXPECT_NEAR(there->update(rollout, {}, 9, 0, 0).loss, wanted, 1e-4);
+  EXPECT_NEAR(again->update(rollout, {}, 9, 0, 0).loss, wanted, 1e-4) << "brought when learning";
+}
+
+}  // namespace
+}  // namespace agora::agents
