@@ -14,7 +14,7 @@ using testing::put;
 using testing::Result;
 using testing::shell;
 
-TEST(LimitedMarkets, AreMadeSavedAndRun) {
+TEST(LimitedMarketVerbs, AreMadeSavedAndRun) {
   const Scratch scratch;
   const Result made = shell(
       "agora auction exact vcg --setting 2x3 --demand unit --reserve 0.3,0.4,0.5 --profiles 2000 "
@@ -42,7 +42,7 @@ TEST(LimitedMarkets, AreMadeSavedAndRun) {
   EXPECT_NE(outcome.find("\n1,0,1,0,1,0,0,0.4,0.5,0,1,0,1,0,0,0.4"), std::string::npos) << outcome;
 }
 
-TEST(LimitedMarkets, TellMistakesInOneLine) {
+TEST(LimitedMarketVerbs, TellMistakesInOneLine) {
   const Scratch scratch;
   std::string rows = "b1i1,b1i2,b2i1,b2i2\n";
   for (int k = 0; k < 100; ++k) rows += fmt::format("{},{},{},{}\n", k % 7, k % 5, k % 11, k % 3);
@@ -90,7 +90,7 @@ TEST(PastValueVerbs, WarnOfBiddersWhoDependOnEachOther) {
 }
 
 // Networks and tariffs learn with limits, and a run remembers them.
-TEST(LimitedMarkets, AreLearnedAndResumed) {
+TEST(LimitedMarketVerbs, AreLearnedAndResumed) {
   const Scratch scratch;
   for (const char* what : {"regretnet --setting 2x2 --demand unit --batch 16",
                            "equivariantnet --setting 2x2 --demand unit --batch 16",
@@ -115,7 +115,7 @@ TEST(LimitedMarkets, AreLearnedAndResumed) {
   }
 }
 
-TEST(LimitedMarkets, AreDesignedFor) {
+TEST(LimitedMarketVerbs, AreDesignedFor) {
   const Scratch scratch;
   const Result result = shell(
       "agora auction design --setting 1x2 --demand unit --minutes 0.02 --profiles 20000 --json",
