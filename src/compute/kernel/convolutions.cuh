@@ -16,7 +16,6 @@ struct Band {
   DEVICE static int items(int64 rows) { return int((rows + kImages - 1) / kImages) * kBands; }
 };
 
-
 #ifdef __CUDACC__
 // The place of a pixel's upper left neighbour in a band.
 template <typename B>
@@ -100,9 +99,8 @@ DEVICE void convolution(int64 rows, const From& from, const float* w, const Give
     const int b = k % 2, i = k / 2 % 2 + k / 128 % (kColumns / 2) * 2, lane = k / 4 % 32;
     const int in = k / (kColumns * 64) * 16 + lane % 4 * 2 + b * 8, g = lane / 4;
     const int o = g / 2 * (2 * kColumns) + 2 * i + g % 2, tap = in / B::kDeep, c = in % B::kDeep;
-    reinterpret_cast<unsigned*>(fast_bytes)[k] =
-        packed(weight_at<B, kTo, kForward>(w, tap, c, o),
-               weight_at<B, kTo, kForward>(w, tap, c + 1, o));
+    reinterpret_cast<unsigned*>(fast_bytes)[k] = packed(
+        weight_at<B, kTo, kForward>(w, tap, c, o), weight_at<B, kTo, kForward>(w, tap, c + 1, o));
   }
   clear_border<B>(band);
   const int lane = lane_index();
@@ -189,8 +187,8 @@ DEVICE void convolution_weights(int64 rows, const From& from, const bf16* slope,
     fetched();
     for (int tile = part; tile < B::kTiles && part < kSplit; tile += kSplit) {
       unsigned b[4];
-      turned_matrices(b, slopes + chunk_at<kSlopeChunks>(tile * 16 + lane % 16,
-                                                         pair * 2 + lane / 16));
+      turned_matrices(b,
+                      slopes + chunk_at<kSlopeChunks>(tile * 16 + lane % 16, pair * 2 + lane / 16));
       const int place = place_of<B>(tile * 16 + lane % 8 + lane / 16 * 8);
 #pragma unroll
       for (int tap = 0; tap < B::kTaps; ++tap) {
@@ -313,11 +311,11 @@ DEVICE void pool_gradient(int64 rows, const bf16* x, const bf16* slope, const Gi
     const int64 row = k / (kAcross * kParts);
     const int c = int(k % kParts) * 4, across = int(k / kParts % kAcross);
     const bf16* const from = x + row * (kHeight * kWidth * kChannels) + c;
-    float seen[3][5][4];      // three rows of five pixels
-    int best[2][4];           // of the windows of this row: which of nine pixels
+    float seen[3][5][4];  // three rows of five pixels
+    int best[2][4];       // of the windows of this row: which of nine pixels
     float given[2][4] = {};
-    float below[2][4] = {};   // what the pixels below the windows before got
-    const auto see = [&](float (&to)[5][4], int h) {
+    float below[2][4] = {};  // what the pixels below the windows before got
+    const auto see = [&](float(&to)[5][4], int h) {
       UNROLL(5)
       for (int j = 0; j < 5; ++j) {
         const int q = 2 * across - 1 + j;
@@ -325,7 +323,7 @@ DEVICE void pool_gradient(int64 rows, const bf16* x, const bf16* slope, const Gi
       }
     };
     // Pixels 2 across and 2 across + 1 of row n of these windows get their part.
-    const auto add = [&](float (&to)[2][4], int n) {
+    const auto add = [&](float(&to)[2][4], int n) {
       UNROLL(4)
       for (int e = 0; e < 4; ++e) {
         to[0][e] += best[0][e] == 3 * n + 1 ? given[0][e] : 0.0f;
@@ -333,7 +331,7 @@ DEVICE void pool_gradient(int64 rows, const bf16* x, const bf16* slope, const Gi
         to[1][e] += best[1][e] == 3 * n ? given[1][e] : 0.0f;
       }
     };
-    const auto give_row = [&](float (&values)[2][4], int h) {
+    const auto give_row = [&](float(&values)[2][4], int h) {
       UNROLL(2)
       for (int j = 0; j < 2; ++j) {
         const int q = 2 * across + j;
@@ -360,7 +358,8 @@ DEVICE void pool_gradient(int64 rows, const bf16* x, const bf16* slope, const Gi
             best[side][e] = n;
           }
         }
-        load(given[side], slope + (row * (kDown * kAcross) + u * kAcross + across + side) * kChannels + c);
+        load(given[side],
+             slope + (row * (kDown * kAcross) + u * kAcross + across + side) * kChannels + c);
       }
       add(below, 0);
       if (u > 0) give_row(below, 2 * u - 1);

@@ -8,7 +8,8 @@ DEVICE void fetch_square(unsigned to, const bf16* from, int64 row, int64 height,
   for (int k = 0; k < 512 / kThreads; ++k) {
     const int i = k * kThreads + thread_index(), c = i % 8, r = i / 8;
     const bool inside = row + r < height;
-    fetch(to + chunk_at<8>(r, c), from + (inside ? (row + r) * kWidth + column + c * 8 : 0), inside);
+    fetch(to + chunk_at<8>(r, c), from + (inside ? (row + r) * kWidth + column + c * 8 : 0),
+          inside);
   }
 }
 
@@ -21,7 +22,8 @@ DEVICE void dense(int64 rows, const bf16* x, const float* w, const Give& give) {
   const int lane = lane_index(), high = warp_index() % 4, side = warp_index() / 4;
   const int items = int((rows + 63) / 64) * (kOut / 64);
   float2 weights[kWords];
-  const auto word_of = [&](int k, int& in, int& o) {  // neighbours in memory are neighbouring threads
+  const auto word_of = [&](int k, int& in,
+                           int& o) {  // neighbours in memory are neighbouring threads
     const int i = k * kThreads + thread_index();
     in = (kWIn == 1 ? i % 32 : i / 64) * 2;
     o = kWIn == 1 ? i / 32 : i % 64;
@@ -42,7 +44,8 @@ DEVICE void dense(int64 rows, const bf16* x, const float* w, const Give& give) {
       int in, o;
       word_of(k, in, o);
       const int i = o % 8 / 2, to = (o % 32 / 8 * 2 + o % 2) * 4 + in % 8 / 2;
-      const int word = (((in / 16 * 2 + o / 32) * 2 + i / 2) * 32 + to) * 4 + i % 2 * 2 + in % 16 / 8;
+      const int word =
+          (((in / 16 * 2 + o / 32) * 2 + i / 2) * 32 + to) * 4 + i % 2 * 2 + in % 16 / 8;
       reinterpret_cast<unsigned*>(fast_bytes + buffer * kHalf + 8192)[word] =
           packed(weights[k].x, weights[k].y);
     }
@@ -113,13 +116,13 @@ DEVICE void dense_weights(int64 rows, const bf16* x, const bf16* slope, float* s
 #pragma unroll
       for (int step = 0; step < 4; ++step) {
         unsigned a[4];
-        turned_matrices(a, here + chunk_at<8>(step * 16 + lane % 8 + lane / 16 * 8,
-                                              high * 2 + lane / 8 % 2));
+        turned_matrices(
+            a, here + chunk_at<8>(step * 16 + lane % 8 + lane / 16 * 8, high * 2 + lane / 8 % 2));
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           unsigned b[4];
-          turned_matrices(b, here + 8192 +
-                                 chunk_at<8>(step * 16 + lane % 16, side * 4 + i * 2 + lane / 16));
+          turned_matrices(
+              b, here + 8192 + chunk_at<8>(step * 16 + lane % 16, side * 4 + i * 2 + lane / 16));
           multiply_add(sum[2 * i], a, b[0], b[1]);
           multiply_add(sum[2 * i + 1], a, b[2], b[3]);
         }
@@ -128,7 +131,8 @@ DEVICE void dense_weights(int64 rows, const bf16* x, const bf16* slope, float* s
     }
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const int r = in + high * 16 + lane / 4 + k % 2 * 8, o = out + side * 32 + k / 2 * 8 + lane % 4 * 2;
+      const int r = in + high * 16 + lane / 4 + k % 2 * 8,
+                o = out + side * 32 + k / 2 * 8 + lane % 4 * 2;
       *reinterpret_cast<float2*>(sums + int64(r) * kOut + o) =
           make_float2(sum[k / 2][k % 2 * 2], sum[k / 2][k % 2 * 2 + 1]);
     }

@@ -6,9 +6,7 @@ struct bf16 {
   unsigned short bits;
 #ifdef __CUDACC__
   DEVICE operator float() const { return __uint_as_float(unsigned(bits) << 16); }
-  DEVICE void operator=(float value) {
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  }
+  DEVICE void operator=(float value) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
 #else
   operator float() const { return __builtin_bit_cast(float, unsigned(bits) << 16); }
   void operator=(float value) {  // to the nearest, ties to even
@@ -51,7 +49,8 @@ DEVICE void load(float (&to)[kCount], const bf16* from) {
 #pragma unroll
     for (int k = 0; k < kCount / 8; ++k) {
       const uint4 it = reinterpret_cast<const uint4*>(from)[k];
-      words[4 * k] = it.x, words[4 * k + 1] = it.y, words[4 * k + 2] = it.z, words[4 * k + 3] = it.w;
+      words[4 * k] = it.x, words[4 * k + 1] = it.y, words[4 * k + 2] = it.z,
+                words[4 * k + 3] = it.w;
     }
   } else {
     const uint2 it = *reinterpret_cast<const uint2*>(from);

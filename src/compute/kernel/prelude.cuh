@@ -182,4 +182,3 @@ CALLED Real sum_parts(const Real* first, int64 stride, int parts) {
   }
   return total;
 }
-

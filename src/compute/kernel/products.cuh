@@ -66,7 +66,8 @@ DEVICE void plain_outer(int warp, const X& x, const Y& y, const Store& store) {
   for (int i = warp * kWarp + lane_index(); i < kIn * kOut; i += kThreads) {
     const int k = i / kOut, o = i % kOut;
     Real sum = 0;
-    for (int n = 0; n < kPositions * kLanes; ++n) sum = fma(as_factor(x(k, n)), as_factor(y(o, n)), sum);
+    for (int n = 0; n < kPositions * kLanes; ++n)
+      sum = fma(as_factor(x(k, n)), as_factor(y(o, n)), sum);
     store(k, o, sum);
   }
 }
@@ -381,4 +382,3 @@ DEVICE void weight_gradient(int warp, const Real* x, const Real* dy, Real* sums,
       });
 }
 #endif
-
