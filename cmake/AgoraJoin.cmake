@@ -9,7 +9,7 @@ function(agora_join target)
   get_target_property(files ${target} SOURCES)
   list(FILTER files INCLUDE REGEX "\\.cpp$")
   list(FILTER files EXCLUDE REGEX "/cpu/kernels/|^\\$|^${PROJECT_BINARY_DIR}")
-  execute_process(COMMAND awk -v lines=1500 -f ${PROJECT_SOURCE_DIR}/cmake/join.awk ${files}
+  execute_process(COMMAND awk -v lines=3000 -f ${PROJECT_SOURCE_DIR}/cmake/join.awk ${files}
                   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
                   OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" groups "${groups}")

@@ -1,12 +1,13 @@
 # Prints "FILE GROUP" for each source file given: the files of a group can be compiled as one, because
 # no name that one of them keeps to itself (in a namespace without a name, static, or a macro) is used
-# by another. A group has files of one folder, and no more than `lines` lines unless it is one file.
+# by another. A group has files of one room, and no more than `lines` lines unless it is one file.
 # An entry of a registry has a namespace of its own, so its names are nobody else's.
 FNR == 1 {
   count++
   name[count] = FILENAME
-  folder[count] = FILENAME
-  sub(/[^\/]*$/, "", folder[count])
+  room[count] = FILENAME
+  sub(/.*\/(src|tests)\//, "", room[count])
+  sub(/\/.*/, "", room[count])
   hidden = entry = 0
 }
 { long[count]++ }
@@ -17,7 +18,13 @@ FNR == 1 {
 /^#define / { word = $2; sub(/\(.*/, "", word); own[count, word] = "any" }
 # A declaration begins in the first column.
 (hidden || /^static /) && !entry && /^[A-Za-z]/ && !/^(template|public:|private:|[A-Z_]+\()/ {
-  if (match($0, /^(struct|class|enum class|enum|using) [A-Za-z_0-9]+/)) {
+  if (/^using std::/) {
+  } else if (match($0, /^using [A-Za-z_0-9:]+::[A-Za-z_0-9]+;/)) {
+    word = substr($0, RSTART, RLENGTH - 1)
+    sub(/.*::/, "", word)
+    own[count, word] = "any"
+    origin[count, word] = $0
+  } else if (match($0, /^(struct|class|enum class|enum|using) [A-Za-z_0-9]+/)) {
     word = substr($0, RSTART, RLENGTH)
     sub(/.* /, "", word)
     own[count, word] = "any"
@@ -25,6 +32,8 @@ FNR == 1 {
     own[count, substr($0, RSTART, RLENGTH - 1)] = "call"
   } else {
     rest = $0
+    gsub(/= ?[^,;]*/, "=", rest)  # what they begin with
+    gsub(/\{[^}]*\}/, "{", rest)
     while (match(rest, /k[A-Z][A-Za-z0-9]*|[a-z_]+ ?[={;]/)) {
       word = substr(rest, RSTART, RLENGTH)
       gsub(/[ ={;]/, "", word)
@@ -49,6 +58,7 @@ function clash(a, b,   key, part, other) {
   for (key in own) {
     split(key, part, SUBSEP)
     other = part[1] == a ? b : part[1] == b ? a : 0
+    if (origin[key] && origin[other, part[2]] == origin[key]) continue  # the same of another namespace
     if (other && index(uses[other, part[2]], own[key])) return 1
   }
   return 0
@@ -56,13 +66,13 @@ function clash(a, b,   key, part, other) {
 END {
   for (i = 1; i <= count; i++) {
     for (g = 1; g <= groups; g++) {
-      if (at[g] != folder[i] || total[g] + long[i] > lines) continue
+      if (at[g] != room[i] || total[g] + long[i] > lines) continue
       n = split(members[g], member, " ")
       fits = 1
       for (k = 1; fits && k <= n; k++) fits = !clash(i, member[k])
       if (fits) break
     }
-    if (g > groups) { groups = g; at[g] = folder[i] }
+    if (g > groups) { groups = g; at[g] = room[i] }
     members[g] = members[g] " " i
     total[g] += long[i]
     print name[i], g

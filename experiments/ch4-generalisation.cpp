@@ -67,7 +67,7 @@ Json run(Task& task) {
       const std::string stage = baseline_stage(study, items);
       result[stage] = stages.stage(stage, [&] {
         const Setting market = market_of(study, items);
-        const Recipe recipe = recipe_for(task, "regretnet", market, 1'000);
+        const Recipe recipe = recipe_for(task, "regretnet", market, 800);
         const auto trained = train(stages, {"regretnet", market, recipe, task.seed});
         return measured(*trained.mechanism, market, options);
       });
@@ -151,7 +151,7 @@ Experiment entry_ch4_generalisation() {
           .source = "ch. 4, Out-of-setting generalization, figure (a)-(b)",
           .quick = {.seeds = {1},
                     .expected_seconds = 45,
-                    .words = "300 and 1,000 iterations; RegretNet at the ends only"},
+                    .words = "300 and 800 iterations; RegretNet at the ends only"},
           .full = {.seeds = {1}, .expected_seconds = 6'000, .words = "the shipped recipes"},
           .run = run,
           .judge = judge};

@@ -66,7 +66,7 @@ Json run(Task& task) {
         recipe.penalty_step = tuned.penalty_step;
         recipe.multiplier_every = tuned.multiplier_every;
         recipe.penalty_every = tuned.penalty_every;
-        if (task.quick()) recipe = with_iterations(recipe, 2'500);
+        if (task.quick()) recipe = with_iterations(recipe, 2'000);
         const auto trained = train(stages, {"regretnet", market, recipe, task.seed});
         return measured(*trained.mechanism, market, options);
       });
@@ -132,7 +132,7 @@ Experiment entry_ch5_schedule_sensitivity() {
           .chapter = 5,
           .title = "RegretNet depends on the schedule of its Lagrangian",
           .source = "ch. 5, The augmented Lagrangian method and its shortcomings, table (b)",
-          .quick = {.seeds = {1}, .expected_seconds = 18, .words = "1x2, 2,500 iterations"},
+          .quick = {.seeds = {1}, .expected_seconds = 18, .words = "1x2, 2,000 iterations"},
           .full = {.seeds = {1}, .expected_seconds = 20 * 3600, .words = "as published"},
           .run = run,
           .judge = judge};

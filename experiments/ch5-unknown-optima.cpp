@@ -33,11 +33,11 @@ Experiment entry_ch5_unknown_optima() {
           .chapter = 5,
           .title = "RegretNet and ALGnet on 1x2 and 2x2",
           .source = "ch. 5, Unknown and large-scale auctions, table",
-          .quick = {.seeds = {1}, .expected_seconds = 45, .words = "200 and 1,500 iterations"},
+          .quick = {.seeds = {1}, .expected_seconds = 30, .words = "150 and 1,350 iterations"},
           .full = {.seeds = {1}, .expected_seconds = 900, .words = "the shipped recipes"},
           .run =
               [](Task& task) {
-                return run_sizes(task, lines(), {1'500, 200});
+                return run_sizes(task, lines(), {1'350, 150});
               },
           .judge =
               [](Scale scale, const std::vector<Json>& results) {

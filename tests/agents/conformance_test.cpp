@@ -65,16 +65,16 @@ class Conformance : public ::testing::TestWithParam<Case> {
 };
 
 // Everything that is told of a step.
-struct Told {
+struct Recorded {
   std::vector<std::byte> observations, last;
   std::vector<float> rewards;
   std::vector<End> ends;
   std::vector<int64_t> levels, ended;
   std::vector<uint8_t> masks;
-  bool operator==(const Told&) const = default;
+  bool operator==(const Recorded&) const = default;
 };
 
-Told told_by(const Environment& environment) {
+Recorded told_by(const Environment& environment) {
   const auto all = [](auto span) { return std::vector(span.begin(), span.end()); };
   return {all(environment.observations()), all(environment.last_observations()),
           all(environment.rewards()),      all(environment.ends()),
@@ -82,8 +82,8 @@ Told told_by(const Environment& environment) {
           all(environment.masks())};
 }
 
-std::vector<Told> play(Environment& environment, int64_t steps, int64_t first = 0) {
-  std::vector<Told> transcript{told_by(environment)};
+std::vector<Recorded> play(Environment& environment, int64_t steps, int64_t first = 0) {
+  std::vector<Recorded> transcript{told_by(environment)};
   for (int64_t step = first; step < first + steps; ++step) {
     environment.step(random_actions(environment, 9, step));
     transcript.push_back(told_by(environment));
@@ -93,7 +93,7 @@ std::vector<Told> play(Environment& environment, int64_t steps, int64_t first = 
 
 TEST_P(Conformance, IsAFunctionOfSeedAndActions) {
   const auto one = make(6), same = make(6), other = make(6, 6);
-  const std::vector<Told> transcript = play(*one, 120);
+  const std::vector<Recorded> transcript = play(*one, 120);
   EXPECT_EQ(transcript, play(*same, 120));
   EXPECT_NE(transcript, play(*other, 120));
 }
@@ -163,7 +163,7 @@ TEST_P(Conformance, GoesOnWithTheNextLevelAtOnce) {
   for (int64_t i = 0; i < 5; ++i) look(i);
   int64_t ends = 0;
   for (int64_t step = 0; step < 3000; ++step) {
-    const Told before = told_by(*environment);
+    const Recorded before = told_by(*environment);
     environment->step(random_actions(*environment, 4, step));
     for (int64_t i = 0; i < 5; ++i) {
       const auto last = seen_by(environment->last_observations(), *environment, i);
@@ -226,7 +226,7 @@ TEST_P(Conformance, RefusesWhatCannotBeAState) {
           static_cast<char>(rng.below(256));
     }
     const auto other = make(4);
-    const Told before = told_by(*other);
+    const Recorded before = told_by(*other);
     try {
       other->restore(broken, "e.");
       play(*other, 5);  // as long as it does no harm

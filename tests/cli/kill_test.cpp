@@ -76,7 +76,7 @@ void kill_and_resume(const Words& begin, int wanted, int mercy) {
 }
 
 TEST(Kill, ResumesToTheSameBits) {
-  kill_and_resume({"agora", "reproduce", "--task", "ch1-optimal-auction", "--seed", "5"}, 24, 4);
+  kill_and_resume({"agora", "reproduce", "--task", "ch1-optimal-auction", "--seed", "5"}, 12, 4);
 }
 
 TEST(Kill, ResumesTrainingToTheSameBits) {

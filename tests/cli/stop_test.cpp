@@ -69,10 +69,10 @@ TEST(Stop, EndsEveryLongMethod) {
   const Scratch scratch;
   // Works that take minutes if nobody stops them.
   const std::vector<std::pair<std::string, std::string>> works{
-      {"vi", "random(states=200000,branching=8,actions=8)"},
-      {"vi-gauss-seidel", "random(states=200000,branching=8,actions=8)"},
-      {"vi-prioritised", "random(states=200000,branching=8,actions=8)"},
-      {"modified-pi", "random(states=200000,branching=8,actions=8)"},
+      {"vi", "random(states=40000,branching=8,actions=8)"},
+      {"vi-gauss-seidel", "random(states=40000,branching=8,actions=8)"},
+      {"vi-prioritised", "random(states=40000,branching=8,actions=8)"},
+      {"modified-pi", "random(states=40000,branching=8,actions=8)"},
       {"lp", "random(states=20000,branching=8)"},
       {"z-power", "benchmark-grid(n=700)"}};
   for (const auto& [method, model] : works) {
@@ -80,7 +80,7 @@ TEST(Stop, EndsEveryLongMethod) {
     const bool thermal = method.starts_with("z");
     words.insert(words.end(),
                  {thermal ? "--mu" : "--discount", thermal ? "-1.3863" : "0.99999999"});
-    expect_stopped(interrupted(scratch, words, 2.0), method);
+    expect_stopped(interrupted(scratch, words, 0.8), method);
   }
 }
 
@@ -103,7 +103,7 @@ TEST(Stop, EndsEveryLongAuctionVerb) {
     std::vector<std::string> words{"auction"};
     words.insert(words.end(), works[k].begin(), works[k].end());
     const int signal = signals[k % 3];
-    expect_stopped(interrupted(scratch, words, 1.5, signal),
+    expect_stopped(interrupted(scratch, words, 0.7, signal),
                    fmt::format("{}", fmt::join(words, " ")), signal);
   }
   EXPECT_EQ(scratch.names(), std::vector<std::string>{"errors"});

@@ -31,10 +31,10 @@ for processor in Haswell EPYC; do
   [[ $status == 0 ]] && grep -q 'avx2 kernels' "$scratch/out" || fail "no version on a $processor"
   on $processor plan solve 'maze(rows=5,cols=5,seed=3)' --beta 2 --json
   [[ $status == 0 ]] || fail "no plan on a $processor"
-  on $processor auction train regretnet --setting 1x2 --iterations 2 --batch 16 --regret-profiles 0 \
-    --profiles 100 --out "$scratch/mechanism.json" --json
-  [[ $status == 0 ]] || fail "no training on a $processor"
 done
+on Haswell auction train regretnet --setting 1x2 --iterations 2 --batch 16 --regret-profiles 0 \
+  --profiles 100 --out "$scratch/mechanism.json" --json
+[[ $status == 0 ]] || fail "no training on a Haswell"
 export AGORA_KERNELS=avx512
 on EPYC version
 [[ $status == 2 ]] && grep -q 'this processor has no AVX-512' "$scratch/err" || fail "AVX-512 on an EPYC"

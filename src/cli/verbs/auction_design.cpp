@@ -88,7 +88,7 @@ Verb entry_auction_design() {
   return {
       .name = "auction design",
       .summary = "Find the truthful mechanism that earns most in a market",
-      .example = "agora auction design --setting 2x2 --minutes 0.05 --profiles 10000",
+      .example = "agora auction design --setting 2x2 --minutes 0.02 --profiles 10000",
       .takes_device = true,
       .outputs = {"out"},
       .declare = [](OptionList& app) {
