@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 
-HIDDEN = {"1x2": 2, "2x2": 2, "3x10": 5}  # RegretNet's hidden layers of 100
+HIDDEN = {"1x2": 2, "2x2": 2, "3x10": 5, "5x10": 5}  # RegretNet's hidden layers of 100
 
 
 def mlp(sizes):

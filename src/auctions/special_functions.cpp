@@ -29,11 +29,10 @@ double normal_quantile(double p) {
   return p < 0.5 ? -z : z;
 }
 
-double incomplete_beta(double a, double b, double x) {
-  if (x <= 0.0) return 0.0;
-  if (x >= 1.0) return 1.0;
-  if (x > (a + 1.0) / (a + b + 2.0)) return 1.0 - incomplete_beta(b, a, 1.0 - x);
-  // Lentz's evaluation of the continued fraction, which converges fast below the mean.
+namespace {
+
+// Lentz's evaluation of the continued fraction, which converges fast below the mean.
+double beta_fraction(double a, double b, double x) {
   const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
                                 a * std::log(x) + b * std::log1p(-x)) /
                        a;
@@ -55,6 +54,15 @@ double incomplete_beta(double a, double b, double x) {
     if (std::abs(1.0 - c * d) < 1e-15) break;
   }
   return front * (fraction - 1.0);
+}
+
+}  // namespace
+
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0.0) return 0.0;
+  if (x >= 1.0) return 1.0;
+  if (x > (a + 1.0) / (a + b + 2.0)) return 1.0 - beta_fraction(b, a, 1.0 - x);
+  return beta_fraction(a, b, x);
 }
 
 }  // namespace agora::auctions

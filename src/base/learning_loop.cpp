@@ -24,6 +24,7 @@ class Loop {
     const int64_t total = learner.total();
     share_ = how.look ? std::max<int64_t>(1, (total + how.looks - 1) / how.looks) : total;
     restore();
+    if (how.begins) how.begins();
     if (!how.title.empty()) {
       progress_ = std::make_unique<Progress>(how.title, total, how.unit, learner.step());
     }

@@ -35,6 +35,7 @@ struct LearningLoop {
   int64_t log_every = 0;              // steps between two rows of numbers; 0: none are asked for
   std::string title = {}, unit = {};  // of the progress; no title: none is shown
   std::function<std::string(const NamedNumbers&)> note = {};  // beside the progress
+  std::function<void()> begins = {};                          // the latest checkpoint is restored
 
   // The learner is looked at `looks` times, the last time at its end.
   int64_t looks = 0;

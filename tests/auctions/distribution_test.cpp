@@ -83,12 +83,20 @@ TEST(Distribution, SpecialFunctionsHaveTheirKnownValues) {
   EXPECT_NEAR(normal_quantile(1e-10), -6.361340902404056, 1e-12);
   EXPECT_NEAR(incomplete_beta(2.0, 3.0, 0.4), 0.5248, 1e-14);
   EXPECT_NEAR(incomplete_beta(0.5, 0.5, 0.25), 1.0 / 3.0, 1e-13);
+  // Sums of binomial probabilities in 60 digits.
+  EXPECT_NEAR(incomplete_beta(10'000, 10'000, 0.505), 0.92135299111833568, 1e-10);
+  EXPECT_NEAR(incomplete_beta(20, 9'999, 0.0015), 0.12612435335412771, 1e-10);
+  EXPECT_NEAR(incomplete_beta(20, 9'999, 0.003), 0.97874978162758821, 1e-10);
+  // Where 1 - x is rounded, either side of the mean may seem to be above it.
+  EXPECT_TRUE(std::isfinite(incomplete_beta(20, 2.8222222222222282e16, 8e-16)));
 }
 
 TEST(Distribution, RefusesBadParameters) {
   EXPECT_THROW(uniform(1.0, 1.0), UserError);
   EXPECT_THROW(uniform(-1.0, 1.0), UserError);
   EXPECT_THROW(exponential(0.0), UserError);
+  EXPECT_THROW(beta(20, 2.8e16), UserError);
+  EXPECT_THROW(beta(10'001, 1), UserError);
   EXPECT_THROW(discrete({{1.0, 0.5}}), UserError);
   EXPECT_THROW(discrete({{-1.0, 1.0}}), UserError);
   EXPECT_THROW(truncated_normal(0.0, 0.01, 50.0, 51.0), UserError);

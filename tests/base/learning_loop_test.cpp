@@ -182,6 +182,19 @@ TEST(LearningLoop, ASignalSavesTheLastWholeStep) {
   EXPECT_EQ(read_latest_checkpoint(scratch / "run")->step, 8);
 }
 
+TEST(LearningLoop, TellsWhereItBegins) {
+  const Scratch scratch;
+  RunFolder folder = RunFolder::open_or_create(scratch / "run", {{"verb", "test"}});
+  Wanderer stopped({.signal_in_step = 9});
+  std::vector<int64_t> from;
+  EXPECT_THROW(learn(stopped, {.kept = &folder, .begins = [&] { from.push_back(stopped.step()); }}),
+               Interrupted);
+  request_stop(0);
+  Wanderer again({});
+  learn(again, {.kept = &folder, .begins = [&] { from.push_back(again.step()); }});
+  EXPECT_EQ(from, (std::vector<int64_t>{0, 8}));
+}
+
 TEST(LearningLoop, NeedsNoFolder) {
   Wanderer alone({});
   EXPECT_TRUE(learn(alone, {}).empty());

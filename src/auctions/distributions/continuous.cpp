@@ -11,6 +11,7 @@ namespace agora::auctions {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLargestShape = 10'000;  // of a beta law, whose cdf is right to 1e-10 up to there
 
 class Uniform : public Distribution {
  public:
@@ -214,6 +215,10 @@ Law beta(double a, double b, double low, double high) {
   require_interval("beta", low, high);
   require_positive("beta", "first shape", a);
   require_positive("beta", "second shape", b);
+  if (std::max(a, b) > kLargestShape) {
+    throw user_error("beta: expected shapes of at most {}, found {}", kLargestShape,
+                     std::max(a, b));
+  }
   return std::make_shared<Beta>(a, b, low, high);
 }
 

@@ -108,7 +108,7 @@ void run(Settings settings, const Common& common) {
   std::optional<report::RunMetrics> metrics;
   if (folder) metrics.emplace(*folder);
   const auto began = Clock::now();
-  const int64_t first = learner->environment_steps();
+  int64_t first = 0;  // steps that were made before
   const auto look = [&](int64_t) -> Json {
     const agents::SavedPolicy now = learner->policy();
     const uint64_t seed = common.seed + 1;
@@ -129,6 +129,7 @@ void run(Settings settings, const Common& common) {
                           return fmt::format("return {:.3f}  length {:.0f}", numbers[1].second,
                                              numbers[2].second);
                         },
+                    .begins = [&] { first = learner->environment_steps(); },
                     .looks = settings.looks};
   if (settings.looks > 0) loop.look = look;
   Json curve = learn(*learner, loop);
