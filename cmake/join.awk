@@ -18,11 +18,10 @@ FNR == 1 {
 /^#define / { word = $2; sub(/\(.*/, "", word); own[count, word] = "any" }
 # A declaration begins in the first column.
 (hidden || /^static /) && !entry && /^[A-Za-z]/ && !/^(template|public:|private:|[A-Z_]+\()/ {
-  if (/^using std::/) {
-  } else if (match($0, /^using [A-Za-z_0-9:]+::[A-Za-z_0-9]+;/)) {
+  if (match($0, /^using [A-Za-z_0-9:]+::[A-Za-z_0-9]+;/)) {
     word = substr($0, RSTART, RLENGTH - 1)
     sub(/.*::/, "", word)
-    own[count, word] = "any"
+    if (!/^using std::/) own[count, word] = "any"
     origin[count, word] = $0
   } else if (match($0, /^(struct|class|enum class|enum|using) [A-Za-z_0-9]+/)) {
     word = substr($0, RSTART, RLENGTH)
@@ -58,8 +57,8 @@ function clash(a, b,   key, part, other) {
   for (key in own) {
     split(key, part, SUBSEP)
     other = part[1] == a ? b : part[1] == b ? a : 0
-    if (origin[key] && origin[other, part[2]] == origin[key]) continue  # the same of another namespace
-    if (other && index(uses[other, part[2]], own[key])) return 1
+    if (!other || (origin[key] && origin[other, part[2]] == origin[key])) continue  # the same name
+    if (index(uses[other, part[2]], own[key])) return 1
   }
   return 0
 }

@@ -32,5 +32,19 @@ TEST(Profiles, AddUpToTheTimeOfATraining) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "q"));
 }
 
+// A run that is done makes no more steps, however often it is called again.
+TEST(Profiles, SpeedIsOfTheStepsJustMade) {
+  const Scratch folder;
+  const std::string train =
+      "agora agent train ppo --env tabular --env-model 'maze(rows=5,cols=5,seed=3)' --levels 1 "
+      "--steps 64 --environments 4 --episodes 1 --rollout 16 --minibatches 2 --run run --json";
+  for (const bool again : {false, true}) {
+    const testing::Result told = testing::shell(train, folder.path());
+    ASSERT_EQ(told.status, 0) << told.err;
+    const auto speed = parse_json(told.out, "the result")["steps_per_second"].get<double>();
+    EXPECT_EQ(speed > 0, !again) << speed;
+  }
+}
+
 }  // namespace
 }  // namespace agora
