@@ -16,12 +16,11 @@ const Algorithm& algorithm_named(const std::string& name) {
 
 void AgentLearner::advance(int64_t iterations) {
   for (int64_t k = 0; k < iterations; ++k) {
-    TensorFile before;
-    before.tensors = state();
+    remember();
     try {
       iterate();
     } catch (...) {
-      load(before);
+      go_back();
       throw;
     }
     ++iteration_;

@@ -37,13 +37,18 @@ class AgentLearner : public Resumable {
   void advance(int64_t iterations) final;
 
  protected:
-  // One iteration. A signal in the middle of it undoes it: state() is taken before and loaded
-  // again.
+  // One iteration. A signal in the middle of it undoes it: what it changes is remembered before,
+  // which is state() unless told otherwise.
   virtual void iterate() = 0;
+  virtual void remember() { before_.tensors = state(); }
+  virtual void go_back() { load(before_); }
   virtual std::vector<StoredTensor> state() const { return tensors(); }
   virtual void load(const TensorFile& saved) = 0;
 
   int64_t iteration_ = 0;
+
+ private:
+  TensorFile before_;
 };
 
 // A policy without its members: what it was made for, with the network as resolved in `agent`.

@@ -22,7 +22,8 @@ using compute::Tensor;
 
 constexpr double kLeastDeviation = 1e-8;
 constexpr double kLeastProbability = 1e-30;
-constexpr int64_t kGathered = 256;  // samples of a minibatch that one thread puts together at once
+constexpr int64_t kLookedAt = 1024;  // samples whose probabilities are found at once
+constexpr int64_t kGathered = 256;   // samples of a minibatch that one thread puts together at once
 
 }  // namespace
 
@@ -238,12 +239,11 @@ void PpoMember::probabilities(const Rollout& rollout, const PpoMember& player,
     look_ = std::make_unique<compute::Program>(
         recorded_->graph, variables_,
         compute::Computation{.outputs = {{"logits", recorded_->seen.logits}}, .updates = {}},
-        compute::CompileOptions{.rows = rows_});
+        compute::CompileOptions{.rows = std::min(rollout.samples(), kLookedAt)});
   }
-  const Stopwatch watch(profile_.inference);
   std::vector<int32_t> chosen;
   rollout_probabilities(
-      rollout, space_, rows_,
+      rollout, space_, std::min(rollout.samples(), kLookedAt),
       [&](int64_t first, std::span<float> logits) {
         chosen.resize(logits.size() / static_cast<size_t>(space_.actions));
         std::iota(chosen.begin(), chosen.end(), static_cast<int32_t>(first));

@@ -4,6 +4,7 @@
 
 #include "agents/saved_tensors.h"
 #include "base/error.h"
+#include "compute/backend.h"
 
 namespace agora::agents {
 namespace {
@@ -39,6 +40,11 @@ uint64_t member_seed(uint64_t seed, int64_t member) {
   return seed + 0x9E3779B97F4A7C15U * static_cast<uint64_t>(member);
 }
 
+PpoEnsemble::Member::Member(Player own_player, std::unique_ptr<PpoMember> own_learner)
+    : learner(std::move(own_learner)),
+      weights(learner->variables(), learner->variables().names()),
+      player(std::move(own_player)) {}
+
 PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options)
     : agent_(agent), options_(options) {
   const int64_t count = std::max<int64_t>(1, agent.environments / options.members);
@@ -61,7 +67,14 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
                member_seed(agent.seed, m)),
         std::make_unique<PpoMember>(space, agent_.network, options.ppo, options.pull, masked, count,
                                     samples)));
-    members_.back()->learner->initialise(agent.seed, m);
+    Member& member = *members_.back();
+    member.learner->initialise(agent.seed, m);
+    if (options.plays_ahead && options.members > 1 && member.learner->overlaps()) {
+      const auto share = default_pool().threads() / static_cast<int>(options.members);
+      const auto& device = compute::backend(member.learner->variables().device());
+      member.threads = std::make_unique<ThreadPool>(std::max(1, share));
+      if (device.make_lane != nullptr) member.lane = device.make_lane();
+    }
     if (m > 0) continue;
     others_.resize(static_cast<size_t>(samples) * space.actions);
     one_ = others_;
@@ -69,6 +82,7 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
     distilled_ = std::make_unique<DistilledPolicy>(space, agent_.network, options.ppo, masked,
                                                    count, samples);
     distilled_->initialise(agent.seed, options.members);
+    distilled_before_.emplace(distilled_->variables(), distilled_->variables().names());
   }
   steps_each_ = samples * options.members;
   iterations_ = std::max<int64_t>(1, (agent.steps + steps_each_ - 1) / steps_each_);
@@ -80,6 +94,7 @@ std::span<const float> PpoEnsemble::others_of(size_t self) {
     distilled_->probabilities(members_[self]->player.rollout(), others_);
     return others_;
   }
+  const Stopwatch watch(profile_.inference);
   std::fill(others_.begin(), others_.end(), 0.0F);
   for (size_t m = 0; m < members_.size(); ++m) {
     if (m == self) continue;
@@ -93,23 +108,70 @@ std::span<const float> PpoEnsemble::others_of(size_t self) {
   return others_;
 }
 
+void PpoEnsemble::begin(Member& member) {
+  member.player.begin(*member.learner, *member.threads, member.lane.get());
+}
+
+void PpoEnsemble::begin_next(Member& member) {
+  if (member.threads != nullptr && iteration_ + 1 < iterations_) begin(member);
+}
+
+void PpoEnsemble::play(Member& member) {
+  std::optional<Stopwatch> watch;
+  if (member.threads != nullptr) watch.emplace(profile_.waiting);
+  member.player.play(*member.learner);
+}
+
 // Algorithm LEEP, lines 5 to 8.
 void PpoEnsemble::iterate() {
-  for (size_t m = 0; m < members_.size(); ++m) {
-    Player& player = members_[m]->player;
-    PpoMember& learner = *members_[m]->learner;
-    player.play(learner);
-    estimate_advantages(player.rollout(), options_.ppo.discount, options_.ppo.lambda);
-    const PpoNumbers now = learner.update(player.rollout(), others_of(m), agent_.seed,
-                                          static_cast<int64_t>(m), iteration_);
-    seen_.loss += now.loss;
-    seen_.policy += now.policy;
-    seen_.value += now.value;
-    seen_.entropy += now.entropy;
-    seen_.penalty += now.penalty;
-    ++updates_;
+  const bool ahead = members_[0]->threads != nullptr;
+  std::optional<UsePool> alone;
+  if (ahead) alone.emplace(alone_);
+  for (const auto& member : members_) {
+    if (ahead && !member->player.is_playing()) begin(*member);
   }
-  if (distilled_ != nullptr) distil();
+  for (size_t m = 0; m < members_.size(); ++m) {
+    Member& member = *members_[m];
+    play(member);
+    learn(m);
+    // Who is drawn to a distilled policy has to wait for it.
+    if (distilled_ == nullptr) begin_next(member);
+  }
+  if (distilled_ == nullptr) return;
+  distil();
+  for (const auto& member : members_) begin_next(*member);
+}
+
+void PpoEnsemble::learn(size_t self) {
+  Member& member = *members_[self];
+  Rollout& rollout = member.player.rollout();
+  estimate_advantages(rollout, options_.ppo.discount, options_.ppo.lambda);
+  const PpoNumbers now = member.learner->update(rollout, others_of(self), agent_.seed,
+                                                static_cast<int64_t>(self), iteration_);
+  numbers_.seen.loss += now.loss;
+  numbers_.seen.policy += now.policy;
+  numbers_.seen.value += now.value;
+  numbers_.seen.entropy += now.entropy;
+  numbers_.seen.penalty += now.penalty;
+  ++numbers_.updates;
+}
+
+void PpoEnsemble::remember() {
+  for (const auto& member : members_) {
+    member->weights.take();
+    member->played = member->player.state();
+  }
+  if (distilled_before_) distilled_before_->take();
+  numbers_before_ = numbers_;
+}
+
+void PpoEnsemble::go_back() {
+  for (const auto& member : members_) {
+    member->player.restore(member->played);
+    member->weights.restore();
+  }
+  if (distilled_before_) distilled_before_->restore();
+  numbers_ = numbers_before_;
 }
 
 void PpoEnsemble::distil() {
@@ -129,8 +191,10 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
     save_variables(members_[m]->learner->variables(), prefix_of(m), all);
   }
   if (distilled_ != nullptr) save_variables(distilled_->variables(), kDistilled, all);
-  const std::vector<double> numbers{seen_.loss,    seen_.policy,  seen_.value,
-                                    seen_.entropy, seen_.penalty, static_cast<double>(updates_)};
+  const PpoNumbers& seen = numbers_.seen;
+  const std::vector<double> numbers{seen.loss,    seen.policy,
+                                    seen.value,   seen.entropy,
+                                    seen.penalty, static_cast<double>(numbers_.updates)};
   all.push_back(StoredTensor::of<double>("numbers", {6}, numbers));
   const std::vector<int64_t> iteration{iteration_};
   all.push_back(StoredTensor::of<int64_t>("iteration", {1}, iteration));
@@ -145,8 +209,8 @@ void PpoEnsemble::load(const TensorFile& saved) {
   }
   if (distilled_ != nullptr) load_variables(distilled_->variables(), kDistilled, saved);
   const auto numbers = expect_tensor(saved, "numbers", 6).values<double>();
-  seen_ = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
-  updates_ = static_cast<int64_t>(numbers[5]);
+  numbers_ = {{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]},
+              static_cast<int64_t>(numbers[5])};
   iteration_ = expect_tensor(saved, "iteration", 1).values<int64_t>()[0];
 }
 
@@ -154,32 +218,30 @@ void PpoEnsemble::restore(const Checkpoint& checkpoint) { load(checkpoint.tensor
 
 NamedNumbers PpoEnsemble::numbers() {
   Ended ended;
-  for (const auto& member : members_) {
-    const Ended own = member->player.ended();
-    ended.episodes += own.episodes;
-    ended.steps += own.steps;
-    ended.returns += own.returns;
-  }
+  for (const auto& member : members_) ended += member->player.ended();
   const auto episodes = static_cast<double>(std::max<int64_t>(1, ended.episodes));
-  const auto updates = static_cast<double>(std::max<int64_t>(1, updates_));
+  const auto [seen, count] = std::exchange(numbers_, {});
+  const auto updates = static_cast<double>(std::max<int64_t>(1, count));
   NamedNumbers all{{"steps", static_cast<double>(environment_steps())},
                    {"return", ended.returns / episodes},
                    {"length", static_cast<double>(ended.steps) / episodes},
                    {"episodes", static_cast<double>(ended.episodes)},
-                   {"loss", seen_.loss / updates},
-                   {"value_loss", seen_.value / updates},
-                   {"entropy", seen_.entropy / updates}};
-  if (options_.pull.penalty > 0) all.emplace_back("disagreement", seen_.penalty / updates);
-  seen_ = {};
-  updates_ = 0;
+                   {"loss", seen.loss / updates},
+                   {"value_loss", seen.value / updates},
+                   {"entropy", seen.entropy / updates}};
+  if (options_.pull.penalty > 0) all.emplace_back("disagreement", seen.penalty / updates);
   return all;
 }
 
 std::optional<Profile> PpoEnsemble::profile() const {
-  Profile all;
+  Profile all = profile_;
   for (const auto& member : members_) {
-    all += member->player.profile();
-    all += member->learner->profile();
+    Profile played = member->player.profile();
+    played += member->learner->profile();
+    if (member->threads != nullptr) {
+      all.overlapped += played.environment + played.upload + played.inference;
+    }
+    all += played;
   }
   return all;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct EnsembleOptions {
   bool distilled = false;         // or one that imitates them all, and that they are drawn to
   int64_t rollout = 256;          // steps of each environment between two updates
   double reward_discount = 0.99;  // of the returns that scale rewards
+  bool plays_ahead = true;        // where a device learns; changes nothing but the time it takes
   PpoOptions ppo = {};
 };
 
@@ -30,7 +32,8 @@ uint64_t member_seed(uint64_t seed, int64_t member);
 Levels member_levels(const AgentOptions& agent, const EnsembleOptions& how, int64_t member);
 
 // Policies that learn by PPO one after the other in every iteration, each in environments of its
-// own.
+// own. A member that has learned can play its next rollout while the others learn, since it plays
+// without them.
 class PpoEnsemble : public AgentLearner {
  public:
   PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options);
@@ -45,13 +48,28 @@ class PpoEnsemble : public AgentLearner {
 
  private:
   struct Member {
-    Member(Player own_player, std::unique_ptr<PpoMember> own_learner)
-        : player(std::move(own_player)), learner(std::move(own_learner)) {}
-    Player player;
+    Member(Player own_player, std::unique_ptr<PpoMember> own_learner);
     std::unique_ptr<PpoMember> learner;
+    // Before an iteration.
+    compute::Snapshot weights;
+    Player::State played;
+    // Of one that plays ahead.
+    std::unique_ptr<ThreadPool> threads;
+    std::unique_ptr<compute::Lane> lane;
+    Player player;  // the last: it may be playing
+  };
+  struct Numbers {  // since numbers() was called, summed
+    PpoNumbers seen;
+    int64_t updates = 0;
   };
   void iterate() override;
+  void remember() override;
+  void go_back() override;
   void load(const TensorFile& saved) override;
+  static void begin(Member& member);
+  void begin_next(Member& member);
+  void play(Member& member);
+  void learn(size_t self);
   // What draws member `self`, in the states that it saw.
   std::span<const float> others_of(size_t self);
   void distil();
@@ -61,9 +79,11 @@ class PpoEnsemble : public AgentLearner {
   int64_t iterations_ = 0, steps_each_ = 0;
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<DistilledPolicy> distilled_;
+  std::optional<compute::Snapshot> distilled_before_;
   std::vector<float> others_, one_;  // (samples, actions)
-  PpoNumbers seen_;                  // since numbers() was called, summed
-  int64_t updates_ = 0;
+  Numbers numbers_, numbers_before_;
+  Profile profile_;      // of what is nobody's alone
+  ThreadPool alone_{1};  // of whoever learns while others play ahead
 };
 
 }  // namespace agora::agents

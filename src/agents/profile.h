@@ -9,12 +9,16 @@ struct Profile {
   double upload = 0;       // what is seen, to the device
   double inference = 0;    // what is done, and waiting for it
   double learning = 0;
+  double waiting = 0;     // for those who play ahead
+  double overlapped = 0;  // of all these, what others went on beside
 
   Profile& operator+=(const Profile& other) {
     environment += other.environment;
     upload += other.upload;
     inference += other.inference;
     learning += other.learning;
+    waiting += other.waiting;
+    overlapped += other.overlapped;
     return *this;
   }
 };

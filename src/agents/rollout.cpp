@@ -26,6 +26,7 @@ StoredTensor stored(const std::string& name, const std::vector<T>& values) {
   return StoredTensor::of<T>(name, {static_cast<int64_t>(values.size())}, values);
 }
 
+constexpr int64_t kLeastHalf = 16;     // environments for which thinking twice is worth it
 constexpr int64_t kCopied = 64 << 10;  // bytes that one thread copies at once
 
 void copy_by_all(std::span<const std::byte> from, std::byte* to) {
@@ -128,8 +129,33 @@ Player::Player(std::unique_ptr<Environment> environment, int64_t steps, double d
 }
 
 const Rollout& Player::play(Actor& actor) {
+  if (ahead_.valid()) {
+    ahead_.get();
+  } else {
+    play_on(actor);
+  }
+  before_.reset();
+  ended_ += std::exchange(ended_ahead_, {});
+  return rollout_;
+}
+
+void Player::begin(Actor& actor, ThreadPool& threads, compute::Lane* lane) {
+  CHECK(!ahead_.valid(), "a rollout is being played");
+  std::promise<TensorFile> before;
+  before_ = before.get_future().share();
+  ahead_ = std::async(std::launch::async,
+                      [this, &actor, &threads, lane, before = std::move(before)]() mutable {
+                        const UsePool own_threads(threads);
+                        before.set_value(tensors());
+                        const compute::InLane own_lane(lane);
+                        play_on(actor);
+                      });
+}
+
+void Player::play_on(Actor& actor) {
   const int64_t n = rollout_.count, steps = rollout_.steps;
-  const int64_t groups = actor.overlaps() && environment_->has_parts() && n > 1 ? 2 : 1;
+  const bool halves = actor.overlaps() && environment_->has_parts() && n >= 2 * kLeastHalf;
+  const int64_t groups = halves ? 2 : 1;
   actor.begins(rollout_);
   start(actor, 0, part_range(n, 0, groups));
   for (int64_t t = 0; t < steps; ++t, ++step_) {
@@ -147,7 +173,6 @@ const Rollout& Player::play(Actor& actor) {
   }
   if (groups > 1) settle(actor, steps - 1, part_range(n, groups - 1, groups));
   actor.value(environment_->observations(), n, rollout_.last_values);
-  return rollout_;
 }
 
 void Player::start(Actor& actor, int64_t t, Range which) {
@@ -208,9 +233,9 @@ void Player::settle(Actor& actor, int64_t t, Range which) {
     ++length_[e];
     any_cut = any_cut || env.ends()[e] == End::kCutOff;
     if (env.ends()[e] == End::kNone) continue;
-    ++ended_.episodes;
-    ended_.returns += std::exchange(earned_[e], 0.0);
-    ended_.steps += std::exchange(length_[e], 0);
+    ++ended_ahead_.episodes;
+    ended_ahead_.returns += std::exchange(earned_[e], 0.0);
+    ended_ahead_.steps += std::exchange(length_[e], 0);
   }
   if (any_cut) {
     const int64_t bytes = env.space().observation.bytes(), count = which.end - which.begin;
@@ -233,25 +258,52 @@ void Player::settle(Actor& actor, int64_t t, Range which) {
 
 Ended Player::ended() { return std::exchange(ended_, {}); }
 
+TensorFile Player::tensors() const {
+  TensorFile all;
+  all.tensors = environment_->save("environment.");
+  for (StoredTensor& each : scale_.save("")) all.tensors.push_back(std::move(each));
+  all.tensors.push_back(stored("earned", earned_));
+  all.tensors.push_back(stored("length", length_));
+  all.tensors.push_back(stored("step", std::vector<int64_t>{step_}));
+  return all;
+}
+
 std::vector<StoredTensor> Player::save(const std::string& prefix) const {
-  std::vector<StoredTensor> all = environment_->save(prefix + "environment.");
-  for (StoredTensor& each : scale_.save(prefix)) all.push_back(std::move(each));
-  all.push_back(stored(prefix + "earned", earned_));
-  all.push_back(stored(prefix + "length", length_));
-  all.push_back(stored(prefix + "ended",
-                       std::vector<double>{static_cast<double>(ended_.episodes),
-                                           static_cast<double>(ended_.steps), ended_.returns}));
-  all.push_back(stored(prefix + "step", std::vector<int64_t>{step_}));
+  std::vector<StoredTensor> all = before_ ? before_->get().tensors : tensors().tensors;
+  all.push_back(
+      stored("ended", std::vector<double>{static_cast<double>(ended_.episodes),
+                                          static_cast<double>(ended_.steps), ended_.returns}));
+  for (StoredTensor& each : all) each.name = prefix + each.name;
   return all;
 }
 
 void Player::restore(const TensorFile& saved, const std::string& prefix) {
+  const auto ended = values_of<double>(saved, prefix + "ended", 3);
+  load(saved, prefix);
+  ended_ = {static_cast<int64_t>(ended[0]), static_cast<int64_t>(ended[1]), ended[2]};
+}
+
+Player::State Player::state() const {
+  if (before_) return {*before_, ended_};
+  std::promise<TensorFile> now;
+  now.set_value(tensors());
+  return {now.get_future().share(), ended_};
+}
+
+void Player::restore(const State& state) {
+  load(state.tensors.get(), "");
+  ended_ = state.ended;
+}
+
+void Player::load(const TensorFile& saved, const std::string& prefix) {
+  if (ahead_.valid()) ahead_.wait();
+  ahead_ = {};
+  before_.reset();
+  ended_ahead_ = {};
   environment_->restore(saved, prefix + "environment.");
   scale_.restore(saved, prefix);
   earned_ = values_of<double>(saved, prefix + "earned", earned_.size());
   length_ = values_of<int64_t>(saved, prefix + "length", length_.size());
-  const auto ended = values_of<double>(saved, prefix + "ended", 3);
-  ended_ = {static_cast<int64_t>(ended[0]), static_cast<int64_t>(ended[1]), ended[2]};
   step_ = values_of<int64_t>(saved, prefix + "step", 1)[0];
 }
 

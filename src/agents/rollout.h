@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <future>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "agents/profile.h"
 #include "base/learning_loop.h"
 #include "base/thread_pool.h"
+#include "compute/backend.h"
 
 namespace agora::agents {
 
@@ -53,6 +56,13 @@ void estimate_advantages(Rollout& rollout, double discount, double lambda);
 struct Ended {
   int64_t episodes = 0, steps = 0;
   double returns = 0;
+
+  Ended& operator+=(const Ended& other) {
+    episodes += other.episodes;
+    steps += other.steps;
+    returns += other.returns;
+    return *this;
+  }
 };
 
 // What plays a rollout.
@@ -89,13 +99,17 @@ inline constexpr float kForbidden = -1e9F;
 void forbid(std::span<const uint8_t> mask, std::span<float> logits);
 
 // Plays on, rollout after rollout, in environments of its own. Where the actor overlaps, one half
-// of the environments steps while it thinks about the other; what comes out is the same.
+// of many environments steps while it thinks about the other; what comes out is the same.
 class Player {
  public:
   Player(std::unique_ptr<Environment> environment, int64_t steps, double discount, uint64_t seed,
          bool scales_rewards = true);
 
   const Rollout& play(Actor& actor);
+  // The next play() goes on from now on beside the caller, by threads and a lane of its own: the
+  // actor and rollout() are not touched until then. All else is as it is between two rollouts.
+  void begin(Actor& actor, ThreadPool& threads, compute::Lane* lane);
+  bool is_playing() const { return ahead_.valid(); }
   Rollout& rollout() { return rollout_; }
   Environment& environment() { return *environment_; }
   const Environment& environment() const { return *environment_; }
@@ -106,7 +120,18 @@ class Player {
   std::vector<StoredTensor> save(const std::string& prefix) const;
   void restore(const TensorFile& saved, const std::string& prefix);
 
+  // The same for as long as the process lives; one that was begun is not waited for.
+  struct State {
+    std::shared_future<TensorFile> tensors;
+    Ended ended;
+  };
+  State state() const;
+  void restore(const State& state);
+
  private:
+  void play_on(Actor& actor);
+  TensorFile tensors() const;  // all that changes but ended_
+  void load(const TensorFile& saved, const std::string& prefix);
   // Of some environments in step t: what they see goes to the actor; what comes back is done; what
   // it earned is noted once they have stepped.
   void start(Actor& actor, int64_t t, Range which);
@@ -122,9 +147,12 @@ class Player {
   Rollout rollout_;
   std::vector<double> earned_;   // (count): of the episodes under way
   std::vector<int64_t> length_;  // (count)
-  Ended ended_;
+  Ended ended_, ended_ahead_;    // the second in a rollout that nobody has asked for yet
   Profile profile_;
   std::vector<float> logits_, after_;
+  // While a rollout is played ahead: as it was before.
+  std::optional<std::shared_future<TensorFile>> before_;
+  std::future<void> ahead_;  // the last member: what it uses outlives it
 };
 
 }  // namespace agora::agents

@@ -173,9 +173,14 @@ int hardware_threads() {
 namespace {
 std::mutex pool_mutex;
 std::unique_ptr<ThreadPool> pool;
+thread_local ThreadPool* own_pool = nullptr;
 }  // namespace
 
+UsePool::UsePool(ThreadPool& pool) : before_(std::exchange(own_pool, &pool)) {}
+UsePool::~UsePool() { own_pool = before_; }
+
 ThreadPool& default_pool() {
+  if (own_pool != nullptr) return *own_pool;
   std::lock_guard lock(pool_mutex);
   if (!pool) pool = std::make_unique<ThreadPool>(hardware_threads());
   return *pool;

@@ -36,6 +36,18 @@ ThreadPool& default_pool();
 void set_default_threads(int threads);
 int hardware_threads();
 
+// While it lives, default_pool() of this thread is that pool, which outlives it.
+class UsePool {
+ public:
+  explicit UsePool(ThreadPool& pool);
+  ~UsePool();
+  UsePool(const UsePool&) = delete;
+  UsePool& operator=(const UsePool&) = delete;
+
+ private:
+  ThreadPool* before_;
+};
+
 // The half-open range of `total` items that belongs to `part` of `parts`.
 struct Range {
   int64_t begin, end;

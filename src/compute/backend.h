@@ -25,6 +25,32 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
+// A queue of a device beside the common one, for a thread whose work need not wait for that of
+// others.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+  // What this thread gives the device goes here, after all that the common queue has now, ...
+  virtual void enter() = 0;
+  virtual void leave() = 0;  // ... until then; all of it is done by now
+};
+
+// A thread's stay in a lane; null: none.
+class InLane {
+ public:
+  explicit InLane(Lane* lane) : lane_(lane) {
+    if (lane_ != nullptr) lane_->enter();
+  }
+  ~InLane() {
+    if (lane_ != nullptr) lane_->leave();
+  }
+  InLane(const InLane&) = delete;
+  InLane& operator=(const InLane&) = delete;
+
+ private:
+  Lane* lane_;
+};
+
 struct Backend {
   PlanLimits limits;
   std::unique_ptr<DeviceMemory> (*allocate)(int64_t bytes, const char* purpose);
@@ -34,6 +60,8 @@ struct Backend {
   // what is there stays as it is until a program that needs it has run. Null where it makes no
   // difference.
   std::shared_ptr<void> (*pin)(const void* memory, int64_t bytes) = nullptr;
+  // Null where all that threads do is done at once.
+  std::unique_ptr<Lane> (*make_lane)() = nullptr;
 };
 // The one place that knows which device is served by whom; a UserError where none is.
 const Backend& backend(Device device);

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <map>
 #include <optional>
 
 #include "agents/environment.h"
 #include "agents/ppo.h"
+#include "agents/ppo_ensemble.h"
+#include "base/signals.h"
 #include "support/emulated_gpu.h"
 
 namespace agora::agents {
@@ -54,10 +58,10 @@ TEST_P(Overlapping, ChangesNothing) {
   std::vector<double> scales;
   for (const bool overlaps : {false, true}) {
     auto environment =
-        make_environment(GetParam(), {.levels = Levels::range(0, 20), .count = 7, .seed = 4});
+        make_environment(GetParam(), {.levels = Levels::range(0, 20), .count = 33, .seed = 4});
     ASSERT_TRUE(environment->has_parts());
     Looker looker(environment->space().actions, overlaps);
-    Player player(std::move(environment), 300, 0.99, 5);
+    Player player(std::move(environment), 80, 0.99, 5);
     player.play(looker);
     played.push_back(player.play(looker));
     told.push_back(looker.ends_);
@@ -136,6 +140,85 @@ TEST(Frames, AreBroughtToADeviceOnce) {
   EXPECT_NEAR(there->update(rollout, {}, 9, 0, 0).loss, wanted, 1e-4);
   EXPECT_NEAR(again->update(rollout, {}, 9, 0, 0).loss, wanted, 1e-4) << "brought when learning";
 }
+
+// Members of which each plays its next rollout while the others learn.
+class PlayingAhead : public ::testing::TestWithParam<bool> {
+ protected:
+  PlayingAhead() {
+    if (!compute::cuda_available()) emulated_.emplace(compute::EmulatedGpu::backend());
+    compute::set_default_device(compute::Device::kCuda);
+  }
+  ~PlayingAhead() override { compute::set_default_device(compute::Device::kCpu); }
+
+  std::unique_ptr<PpoEnsemble> made(bool ahead) const {
+    return std::make_unique<PpoEnsemble>(
+        AgentOptions{.environment = "maze",
+                     .levels = Levels::range(0, 9),
+                     .steps = 5 * 6 * 10,
+                     .environments = 6,
+                     .seed = 3,
+                     .network = {.kind = "mlp", .width = 8, .layers = 1}},
+        EnsembleOptions{
+            .members = 3,
+            .pull = {.penalty = 1, .link = GetParam() ? std::nullopt : std::optional(Link::kMax)},
+            .distilled = GetParam(),
+            .rollout = 10,
+            .plays_ahead = ahead,
+            .ppo = {.epochs = 2, .minibatches = 2}});
+  }
+  static std::map<std::string, std::vector<char>> state_of(const PpoEnsemble& learner) {
+    std::map<std::string, std::vector<char>> all;
+    for (const StoredTensor& each : learner.tensors()) all[each.name] = each.bytes;
+    return all;
+  }
+
+ private:
+  std::optional<compute::InsteadOfCuda> emulated_;
+};
+
+TEST_P(PlayingAhead, ChangesNothing) {
+  const auto in_turn = made(false), ahead = made(true);
+  for (int64_t done = 0; done < in_turn->total(); ++done) {
+    in_turn->advance(1);
+    ahead->advance(1);
+    ASSERT_EQ(state_of(*ahead), state_of(*in_turn)) << "after iteration " << done;
+    if (done % 2 == 0) continue;
+    EXPECT_EQ(ahead->numbers(), in_turn->numbers());
+  }
+  const Profile profile = *ahead->profile();
+  EXPECT_GT(profile.waiting, 0);
+  EXPECT_GT(profile.overlapped, 0);
+  EXPECT_EQ(in_turn->profile()->overlapped, 0);
+}
+
+TEST_P(PlayingAhead, IsUndoneBySignals) {
+  const auto in_turn = made(false), ahead = made(true);
+  in_turn->advance(2);
+  ahead->advance(2);
+  request_stop(SIGINT);
+  EXPECT_THROW(ahead->advance(1), Interrupted);
+  request_stop(0);
+  EXPECT_EQ(state_of(*ahead), state_of(*in_turn));
+  in_turn->advance(2);
+  ahead->advance(2);
+  EXPECT_EQ(state_of(*ahead), state_of(*in_turn));
+}
+
+TEST_P(PlayingAhead, GoesOnFromWhatWasSaved) {
+  const auto in_turn = made(false), first = made(true), second = made(true);
+  in_turn->advance(4);
+  first->advance(2);
+  Checkpoint kept{.step = 2, .tensors = {}, .extra = {}};
+  kept.tensors.tensors = first->tensors();
+  second->advance(1);
+  second->restore(kept);
+  second->advance(2);
+  EXPECT_EQ(state_of(*second), state_of(*in_turn));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlayingAhead, ::testing::Bool(), [](const auto& tested) {
+  return tested.param ? "ToADistilledPolicy" : "ToTheOthers";
+});
 
 }  // namespace
 }  // namespace agora::agents

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <future>
 #include <map>
+#include <mutex>
 
 #include "compute/kernel/machine.h"
 #include "support/scratch.h"
@@ -50,6 +51,8 @@ class EmulatedGpu final : public kernel::Machine {
    public:
     explicit HostKernel(std::shared_future<Function> function) : function_(std::move(function)) {}
     void start(int64_t, std::span<const uint64_t> arguments) override {
+      static std::mutex one_at_a_time;  // fast memory is that of the code
+      const std::lock_guard lock(one_at_a_time);
       function_.get()(arguments.data());
     }
 
@@ -59,6 +62,7 @@ class EmulatedGpu final : public kernel::Machine {
 
   // Compilers run side by side; kernels of equal text share the code.
   std::shared_future<Function> code_of(const std::string& text) {
+    const std::lock_guard lock(mutex_);
     std::shared_future<Function>& code = kernels_[text];
     if (!code.valid()) {
       code =
@@ -81,6 +85,7 @@ class EmulatedGpu final : public kernel::Machine {
   }
 
   Scratch scratch_;
+  std::mutex mutex_;
   std::map<std::string, std::shared_future<Function>> kernels_;
   int64_t fast_bytes_ = 200 << 10;
 };

@@ -75,9 +75,11 @@ std::vector<std::pair<std::string, double>> profile_of(const agents::AgentLearne
   std::vector<std::pair<std::string, double>> all{{"environment", found->environment},
                                                   {"upload", found->upload},
                                                   {"inference", found->inference},
-                                                  {"learning", found->learning}};
-  for (const auto& [name, part] : std::vector(all)) seconds -= part;
-  all.emplace_back("rest", seconds);
+                                                  {"learning", found->learning},
+                                                  {"waiting", found->waiting}};
+  for (const auto& [name, part] : all) seconds -= part;
+  all.emplace_back("rest", seconds + found->overlapped);
+  all.emplace_back("overlapped", found->overlapped);
   return all;
 }
 

@@ -16,7 +16,8 @@ const Backend& cuda_backend() {
             [](const Plan& plan, Variables& variables, const ExecutorOptions& options) {
               return kernel::make_executor(cuda::gpu(), plan, variables, options);
             },
-        .pin = cuda::pin};
+        .pin = cuda::pin,
+        .make_lane = cuda::make_lane};
   }();
   return it;
 }

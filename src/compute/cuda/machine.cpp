@@ -13,8 +13,9 @@
 namespace agora::compute::cuda {
 namespace {
 
-// Everything goes through one stream, so that calls happen in their order.
-constexpr cudaStream_t kStream = nullptr;
+// Calls of a thread go through one stream, so that they happen in their order: the common one, or
+// that of the lane it is in.
+thread_local cudaStream_t lane_stream = nullptr;
 // Where starts go that are recorded in this thread, and others.
 thread_local cudaStream_t recording = nullptr;
 
@@ -25,7 +26,7 @@ class GpuMemory final : public DeviceMemory {
     if (const cudaError_t status = cudaMalloc(&data_, size); status != cudaSuccess) {
       require(status, fmt::format("{} bytes for {}", bytes, purpose).c_str());
     }
-    require(cudaMemsetAsync(data_, 0, size, kStream), "clearing memory");
+    require(cudaMemsetAsync(data_, 0, size, lane_stream), "clearing memory");
   }
   ~GpuMemory() override { cudaFree(data_); }
   GpuMemory(const GpuMemory&) = delete;
@@ -33,18 +34,18 @@ class GpuMemory final : public DeviceMemory {
 
   void write(const void* from, int64_t bytes, int64_t at) override {
     require(cudaMemcpyAsync(as<char>() + at, from, static_cast<size_t>(bytes),
-                            cudaMemcpyHostToDevice, kStream),
+                            cudaMemcpyHostToDevice, lane_stream),
             "copying to the GPU");
   }
   void read(void* to, int64_t bytes, int64_t at) const override {
     require(cudaMemcpyAsync(to, as<char>() + at, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,
-                            kStream),
+                            lane_stream),
             "copying from the GPU");
-    require(cudaStreamSynchronize(kStream), "running a kernel");
+    require(cudaStreamSynchronize(lane_stream), "running a kernel");
   }
   void copy(const DeviceMemory& from, int64_t bytes) override {
     require(cudaMemcpyAsync(data_, from.as<void>(), static_cast<size_t>(bytes),
-                            cudaMemcpyDeviceToDevice, kStream),
+                            cudaMemcpyDeviceToDevice, lane_stream),
             "copying on the GPU");
   }
 };
@@ -69,7 +70,7 @@ class GpuKernel final : public kernel::Kernel {
     if (kernel_ == nullptr) load();
     void* all = const_cast<uint64_t*>(arguments.data());
     const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(threads_));
-    const cudaStream_t stream = recording != nullptr ? recording : kStream;
+    const cudaStream_t stream = recording != nullptr ? recording : lane_stream;
     require(meet_ ? cudaLaunchCooperativeKernel(kernel_, grid, block, &all, fast_bytes_, stream)
                   : cudaLaunchKernel(kernel_, grid, block, &all, fast_bytes_, stream),
             "starting a kernel");
@@ -126,7 +127,7 @@ class GpuRecording final : public kernel::Recording {
   GpuRecording(const GpuRecording&) = delete;
   GpuRecording& operator=(const GpuRecording&) = delete;
 
-  void start() override { require(cudaGraphLaunch(ready_, kStream), "starting kernels"); }
+  void start() override { require(cudaGraphLaunch(ready_, lane_stream), "starting kernels"); }
 
  private:
   cudaGraphExec_t ready_ = nullptr;
@@ -179,6 +180,42 @@ kernel::Machine& gpu() {
   static Gpu it;
   return it;
 }
+
+namespace {
+
+class GpuLane final : public Lane {
+ public:
+  GpuLane() {
+    int lowest = 0, highest = 0;
+    require(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "a stream");
+    require(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest), "a stream");
+    require(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "a stream");
+  }
+  ~GpuLane() override {
+    cudaEventDestroy(event_);
+    cudaStreamDestroy(stream_);
+  }
+  GpuLane(const GpuLane&) = delete;
+  GpuLane& operator=(const GpuLane&) = delete;
+
+  void enter() override {
+    require(cudaEventRecord(event_, nullptr), "a stream");
+    require(cudaStreamWaitEvent(stream_, event_, 0), "a stream");
+    lane_stream = stream_;
+  }
+  void leave() override {
+    cudaStreamSynchronize(stream_);  // what failed is told by the next call
+    lane_stream = nullptr;
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Lane> make_lane() { return std::make_unique<GpuLane>(); }
 
 std::shared_ptr<void> pin(const void* memory, int64_t bytes) {
   void* const own = const_cast<void*>(memory);

@@ -8,6 +8,7 @@
 #include "compute/kernel/gather.h"
 #include "compute/kernel/image_steps.h"
 #include "compute/kernel/machine.h"
+#include "compute/kernel/scalars.h"
 #include "compute/kernel/source.h"
 
 // Runs a plan as one kernel, between whose pieces steps of images stand: memory is allocated and
@@ -42,8 +43,6 @@ class KernelExecutor final : public Executor {
                           plan.scratch_features + plan.kept_features <= fits;
     const Source source = make_source(plan, options_);
     if (source.has_indices) nodes_ = source.nodes;
-    barriers_ = source.grid_barriers;
-    start_barriers_ = source.start_barriers;
     pieces_ = source.pieces;
     const int64_t for_shared = (source.distributed + kThreads - 1) / kThreads;
     blocks_ = std::clamp<int64_t>(std::max(tiles, for_shared), 1, machine.blocks());
@@ -127,6 +126,10 @@ class KernelExecutor final : public Executor {
   }
 
   double scalar(size_t output) const override {
+    if (scalars_ && scalar_[output] >= 0) {
+      if (!nodes_.empty()) throw_if_out_of_range(scalars_->faults());
+      return static_cast<double>(scalars_->value(static_cast<size_t>(scalar_[output])));
+    }
     Real value;
     look_at(output, &value, 1);
     return static_cast<double>(value);
@@ -138,7 +141,7 @@ class KernelExecutor final : public Executor {
 
  private:
   static constexpr int64_t kWidth = sizeof(Real);
-  static constexpr size_t kArrivals = 9, kPiece = 11;  // among the arguments
+  static constexpr size_t kPiece = 10;  // among the arguments
 
   // Few rows: small tiles, so that many blocks have one. Many: what fast memory holds.
   int64_t choose_lanes() const {
@@ -194,6 +197,17 @@ class KernelExecutor final : public Executor {
       bound_outputs_.push_back(nullptr);
     }
     for (const PlannedVariable& it : plan_.variables) entry_.push_back(variables_.find(it.name));
+    if (pieces_.size() > 1) gather_scalars();
+  }
+
+  void gather_scalars() {
+    std::vector<int64_t> places;
+    for (const PlannedOutput& it : plan_.outputs) {
+      scalar_.push_back(it.shape.empty() ? std::ssize(places) : -1);
+      if (!it.shape.empty()) continue;
+      places.push_back(plan_.buffers[static_cast<size_t>(it.view.buffer)].offset);
+    }
+    if (!places.empty()) scalars_.emplace(machine_, places);
   }
 
   void reset_faults() const {
@@ -203,6 +217,7 @@ class KernelExecutor final : public Executor {
 
   void start(Kernel& kernel, int64_t rows, int64_t times) {
     times_ = times;
+    if (scalars_) scalars_->forget();
     for (const auto& [input, array] : copied_) {
       std::vector<Real> values(static_cast<size_t>(array->count()));
       array->read(std::span<Real>(values));
@@ -219,7 +234,6 @@ class KernelExecutor final : public Executor {
       arguments_.push_back(address((*it)->template as<void>()));
     }
     arguments_.push_back(static_cast<uint64_t>(rows));
-    arguments_.push_back(arrivals_);
     arguments_.push_back(static_cast<uint64_t>(times));
     arguments_.push_back(0);
     arguments_.push_back(static_cast<uint64_t>(capacity_));
@@ -242,32 +256,27 @@ class KernelExecutor final : public Executor {
             [&](int32_t k) {
               return address(place(bound_inputs_[size_t(k)], *inputs_[size_t(k)]));
             }};
-    if (&kernel != kernel_.get() || barriers_ + start_barriers_ > 0 || pieces_.size() == 1) {
-      return start_pieces(kernel, rows, times, places);
+    if (&kernel != kernel_.get() || pieces_.size() == 1) {
+      return start_pieces(kernel, rows, places);
     }
-    // Without barriers a start is all that its arguments say: one that comes again is recorded.
+    // A start is all that its arguments say: one that comes again is recorded.
     const std::vector<uint64_t> now = arguments_;
-    if (now == seen_ && !recordings_.contains(now)) {
-      if (recordings_.size() >= kMostRecordings) recordings_.clear();
-      recordings_[now] = machine_.record([&] { start_pieces(kernel, rows, times, places); });
+    if (recordings_.size() > kMostRecordings) recordings_.clear();
+    const auto [known, is_new] = recordings_.try_emplace(now, nullptr);
+    if (!is_new && known->second == nullptr) {
+      known->second = machine_.record([&] { start_pieces(kernel, rows, places); });
     }
-    seen_ = now;
-    const auto known = recordings_.find(now);
-    if (known != recordings_.end() && known->second != nullptr) return known->second->start();
-    start_pieces(kernel, rows, times, places);
+    if (known->second != nullptr) return known->second->start();
+    start_pieces(kernel, rows, places);
   }
 
-  void start_pieces(Kernel& kernel, int64_t rows, int64_t times, const ImageSteps::Places& places) {
+  void start_pieces(Kernel& kernel, int64_t rows, const ImageSteps::Places& places) {
     for (size_t k = 0; k < pieces_.size(); ++k) {
-      const Source::Piece& piece = pieces_[k];
-      arguments_[kArrivals] = arrivals_;
       arguments_[kPiece] = k;
-      if (!piece.empty) kernel.start(blocks_, arguments_);
-      const int64_t barriers =
-          piece.empty ? 0 : start_barriers_ + piece.barriers * times + times - 1;
-      arrivals_ = static_cast<uint32_t>(arrivals_ + static_cast<uint64_t>(barriers * blocks_));
-      if (piece.phases > 0) images_.run(piece.phases - 1, rows, places);
+      if (!pieces_[k].empty) kernel.start(blocks_, arguments_);
+      if (pieces_[k].phases > 0) images_.run(pieces_[k].phases - 1, rows, places);
     }
+    if (scalars_) scalars_->start(*shared_, *faults_);
   }
 
   // Of a tensor without rows that exists before the run's updates.
@@ -312,8 +321,12 @@ class KernelExecutor final : public Executor {
       shared_->read(values, count * kWidth, buffer.offset * kWidth);
     }
     if (nodes_.empty()) return;
-    int32_t faults[3];
-    faults_->read(faults, sizeof faults);
+    std::vector<int32_t> faults(3);
+    faults_->read(faults.data(), 3 * sizeof(int32_t));
+    throw_if_out_of_range(faults);
+  }
+
+  void throw_if_out_of_range(const std::vector<int32_t>& faults) const {
     if (faults[0] == 0) return;
     reset_faults();
     const Node& node = plan_.graph->node(nodes_[static_cast<size_t>(faults[0] - 1)]);
@@ -371,12 +384,13 @@ class KernelExecutor final : public Executor {
   std::vector<Source::Piece> pieces_;
   std::unique_ptr<Kernel> kernel_;
   std::vector<int32_t> nodes_;  // by the numbers of faults, where indices may be out of range
-  int64_t blocks_ = 1, barriers_ = 0, start_barriers_ = 0, bytes_ = 0;
-  std::map<std::vector<uint64_t>, std::unique_ptr<Recording>> recordings_;  // by the arguments
-  std::vector<uint64_t> seen_;                                              // of the last start
-  int64_t rows_ = -1;      // for which 1 / rows is there
-  int64_t times_ = 1;      // of the last start
-  uint64_t arrivals_ = 0;  // at barriers, so far
+  int64_t blocks_ = 1, bytes_ = 0;
+  std::optional<Scalars> scalars_;  // of a program of several kernels
+  std::vector<int64_t> scalar_;     // its number among them, of each output, or -1
+  // By the arguments of a start; null: seen once.
+  std::map<std::vector<uint64_t>, std::unique_ptr<Recording>> recordings_;
+  int64_t rows_ = -1;  // for which 1 / rows is there
+  int64_t times_ = 1;  // of the last start
   std::unique_ptr<DeviceMemory> shared_, kept_, scratch_, sums_, workspace_, tiled_, barrier_,
       faults_;
   std::vector<std::unique_ptr<DeviceMemory>> inputs_, outputs_;

@@ -48,18 +48,31 @@ constexpr int kWarps = kThreads / kWarp;
 DEVICE int warp_index() { return int(unsigned(thread_index()) / kWarp); }
 DEVICE int lane_index() { return int(unsigned(thread_index()) % kWarp); }
 
+// What the counter of arrivals showed when the kernel was started, by what it shows before this
+// block has arrived for the first time: kernels that share it have as many blocks.
+using Arrivals = unsigned long long;
+DEVICE Arrivals first_arrivals(const Arrivals* counter) {
+#ifdef __CUDACC__
+  Arrivals seen;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(counter) : "memory");
+  return seen / gridDim.x * gridDim.x;
+#else
+  return *counter;
+#endif
+}
+
 // All blocks have arrived. The counter only grows; `arrivals` is what it shows when they have.
-DEVICE void grid_barrier(unsigned* counter, unsigned& arrivals) {
+DEVICE void grid_barrier(Arrivals* counter, Arrivals& arrivals) {
 #ifdef __CUDACC__
   arrivals += gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    atomicAdd(counter, 1u);
-    unsigned seen;
+    atomicAdd(counter, 1ull);
+    Arrivals seen;
     do {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-    } while (int(seen - arrivals) < 0);
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(counter) : "memory");
+    } while (seen < arrivals);
     __threadfence();
   }
   __syncthreads();

@@ -209,7 +209,6 @@ void Writer::shared_reduce(const Step& step, bool& grid) {
                     set));
   }
   line("grid_barrier(a.barrier, arrivals);");
-  ++source_.grid_barriers;
   grid = false;
   const int64_t first = source_.workspace_sets - positions;
   line(fmt::format("ROLLED for (int p = warp_index(); p < {}; p += kWarps) {{", positions));
@@ -225,7 +224,6 @@ void Writer::phase_shared(size_t phase) {
   combine_sums(phase, grid);
   const auto barrier = [&] {
     line(grid ? "grid_barrier(a.barrier, arrivals);" : "block_barrier();");
-    source_.grid_barriers += grid ? 1 : 0;
     grid = false;
   };
   if (phase > 0) barrier();

@@ -67,13 +67,13 @@ Source Writer::run() {
   line(images ? kImages : "struct bf16;");
   line("struct Arguments {");
   line(
-      "Real *shared, *kept, *scratch, *sums, *workspace; Weight* tiled; unsigned* barrier; int* "
+      "Real *shared, *kept, *scratch, *sums, *workspace; Weight* tiled; Arrivals* barrier; int* "
       "faults;");
-  line(fmt::format(
-      "int64 rows, arrivals, times, piece, capacity; bf16* images; const void* inputs[{}]; Real "
-      "*outputs[{}], *current[{}], *next[{}]; }};",
-      many(plan_.inputs.size()), many(plan_.outputs.size()), many(plan_.variables.size()),
-      many(plan_.variables.size())));
+  line(
+      fmt::format("int64 rows, times, piece, capacity; bf16* images; const void* inputs[{}]; Real "
+                  "*outputs[{}], *current[{}], *next[{}]; }};",
+                  many(plan_.inputs.size()), many(plan_.outputs.size()),
+                  many(plan_.variables.size()), many(plan_.variables.size())));
   line(fmt::format("constexpr int64 kSums = {};", source_.sums));
   line("// A tile and where a block keeps what belongs to it.");
   line(
@@ -101,22 +101,17 @@ Source Writer::run() {
   line("Real* const own_sums = a.sums + block_index() * kSums;");
   line("const int tiles = int((a.rows + kLanes - 1) / kLanes);");
   line("const int parts = tiles < block_count() ? tiles : block_count();");
-  line("unsigned arrivals = unsigned(a.arrivals);");
+  line("Arrivals arrivals = first_arrivals(a.barrier);");
   line("(void)fast, (void)slow, (void)own_sums, (void)parts, (void)arrivals;");
   // Where others' kernels follow, the end of this one is the barrier.
   line(fmt::format("if ({}) {{ constexpr bool odd = false; (void)odd;",
                    images ? "a.piece == 0" : "true"));
   const bool tiles = tile_weights(-1, !images);
   line("}");
-  if (images) {
-    source_.pieces.push_back({.phases = 0, .barriers = 0, .empty = !tiles});
-  } else {
-    source_.start_barriers = tiles ? 1 : 0;
-  }
+  if (images) source_.pieces.push_back({.phases = 0, .empty = !tiles});
   line("for (int64 time = 0; time < a.times; ++time) {");
   line("const bool odd = time % 2 != 0; (void)odd;");
   line("if (time > 0) grid_barrier(a.barrier, arrivals);");
-  int64_t barriers = 0;  // of the pieces that are done
   for (phase_ = 0; phase_ < plan_.phases.size(); ++phase_) {
     const Phase& phase = plan_.phases[phase_];
     const bool ends = !phase.images.empty() || phase_ + 1 == plan_.phases.size();
@@ -131,15 +126,13 @@ Source Writer::run() {
     piece.empty = piece.empty && !sums && phase.shared.empty() && phase.rows.empty();
     line(fmt::format("// Phase {}.", phase_));
     phase_shared(phase_);
-    if (tile_weights(static_cast<int64_t>(phase_))) ++source_.grid_barriers;
+    tile_weights(static_cast<int64_t>(phase_));
     phase_rows(phase_);
     if (!ends) {
       line("grid_barrier(a.barrier, arrivals);");
-      ++source_.grid_barriers;
     } else {
       line("}");
       piece.phases = phase_ + 1;
-      piece.barriers = source_.grid_barriers - std::exchange(barriers, source_.grid_barriers);
     }
   }
   line("} }");

@@ -27,13 +27,10 @@ struct Source {
   int64_t sums = 0;              // elements of a block's own sums over rows
   int64_t workspace_sets = 0;    // one element per block and set
   int64_t tiled = 0;             // elements of weights in the order of tensor cores
-  int64_t grid_barriers = 0;     // of a run
-  int64_t start_barriers = 0;    // of a start, before its first run
   // A plan with steps of images is run in pieces, which such steps follow, after one that brings
   // weights into their order; others have one piece.
   struct Piece {
     size_t phases = 0;  // up to this one
-    int64_t barriers = 0;
     bool empty = true;
   };
   std::vector<Piece> pieces{};
