@@ -38,6 +38,8 @@ class GpuMemory final : public DeviceMemory {
             "copying to the GPU");
   }
   void read(void* to, int64_t bytes, int64_t at) const override {
+    // A copy to the host's own memory that has to wait keeps other threads from copying.
+    require(cudaStreamSynchronize(lane_stream), "running a kernel");
     require(cudaMemcpyAsync(to, as<char>() + at, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,
                             lane_stream),
             "copying from the GPU");
