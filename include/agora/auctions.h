@@ -104,6 +104,9 @@ class Mechanism {
   virtual void run(int64_t profiles, int bidders, int items, const double* bids, double* allocation,
                    double* payments) const = 0;
 
+  // How many profiles at once it runs fastest on.
+  virtual int64_t profiles_at_once() const { return 256; }
+
   // Mechanisms with gradients: the utility of `bidder`, whose true values are values (profiles, m),
   // at bids (profiles, n, m), and its derivative by that bidder's own bids (profiles, m).
   virtual bool has_gradients() const { return false; }

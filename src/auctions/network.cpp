@@ -9,6 +9,7 @@
 
 #include "auctions/setting.h"
 #include "base/error.h"
+#include "compute/backend.h"
 #include "compute/gradients.h"
 #include "compute/program.h"
 
@@ -18,30 +19,35 @@ using namespace compute;
 
 namespace {
 
-constexpr int64_t kRowsPerRun = 256, kFewestRows = 16;
+constexpr int64_t kRowsPerRun = 256, kRowsOnAGpu = 8192, kFewestRows = 16;
 constexpr int64_t kCells = int64_t{1} << 20;  // bids of a run
 constexpr double kMostBytes = 2e9;            // of a run's smallest piece
 constexpr double kUsualQuantile = 0.95;
 
 // Rows of a run: fewer of larger profiles. One that could not fit is the user's mistake.
-int64_t rows_per_run(const Parameters& parameters, const Architecture& architecture) {
+int64_t rows_per_run(const NetworkKind& kind, const Parameters& parameters,
+                     const Architecture& architecture) {
+  const int64_t most = default_device() == Device::kCpu ? kRowsPerRun : kRowsOnAGpu;
   const int64_t size = int64_t{architecture.bidders} * architecture.items;
+  if (!kind.any_size) return std::clamp(kCells / size, kRowsPerRun, most);
   const double bytes = 32.0 * kFewestRows * static_cast<double>(size) * architecture.width;
   if (bytes > kMostBytes) {
     throw user_error("{} of width {} takes about {:.3g} GB in {}x{}, at most {:.3g}",
                      parameters.mechanism, architecture.width, bytes / 1e9, architecture.bidders,
                      architecture.items, kMostBytes / 1e9);
   }
-  return std::clamp(kCells / size, kFewestRows, kRowsPerRun);
+  return std::clamp(kCells / size, kFewestRows, most);
 }
 
-// A network compiled for one size. It serves one thread at a time.
+// A network compiled for one size. It serves one thread at a time, on a device beside the others.
 class Engine {
  public:
   Engine(const NetworkKind& kind, const Architecture& architecture, const Parameters& parameters)
       : n_(architecture.bidders),
         m_(architecture.items),
-        rows_(kind.any_size ? rows_per_run(parameters, architecture) : kRowsPerRun) {
+        rows_(rows_per_run(kind, parameters, architecture)) {
+    const auto make_lane = backend(default_device()).make_lane;
+    if (make_lane != nullptr) lane_ = make_lane();
     const Network network = kind.record(graph_, architecture);
     const Tensors weights = graph_.parameters();
 
@@ -72,6 +78,7 @@ class Engine {
   int64_t rows() const { return rows_; }  // at most, of a call
 
   void decide(int64_t rows, const double* bids, double* allocation, double* fraction) {
+    const InLane own_lane(lane_.get());
     if (!forward_) {
       forward_.emplace(
           graph_, *variables_,
@@ -86,6 +93,7 @@ class Engine {
 
   void differentiate(int64_t rows, int bidder, const double* values, const double* bids,
                      double* utility, double* slope) {
+    const InLane own_lane(lane_.get());
     if (!backward_) {
       backward_.emplace(graph_, *variables_,
                         Computation{{{"utility", utility_}, {"slope", slope_}}, {}},
@@ -116,6 +124,7 @@ class Engine {
   }
 
   int64_t n_, m_, rows_;
+  std::unique_ptr<Lane> lane_;
   Graph graph_;
   Decision decision_;
   Tensor utility_, slope_;
@@ -130,8 +139,9 @@ class NetworkMechanism : public Mechanism {
       : kind_(std::move(kind)),
         parameters_(std::move(parameters)),
         architecture_(architecture_of(kind_, parameters_)) {
-    idle_[{bidders(), items()}].push_back(
-        std::make_unique<Engine>(kind_, architecture_, parameters_));
+    auto engine = std::make_unique<Engine>(kind_, architecture_, parameters_);
+    at_once_ = engine->rows();
+    idle_[{bidders(), items()}].push_back(std::move(engine));
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
@@ -157,6 +167,8 @@ class NetworkMechanism : public Mechanism {
       }
     }
   }
+
+  int64_t profiles_at_once() const override { return at_once_; }
 
   bool has_gradients() const override { return true; }
   void utility_gradient(int64_t profiles, int n, int m, int bidder, const double* values,
@@ -226,6 +238,7 @@ class NetworkMechanism : public Mechanism {
   NetworkKind kind_;
   Parameters parameters_;
   Architecture architecture_;
+  int64_t at_once_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
 };

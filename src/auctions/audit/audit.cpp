@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "auctions/audit/search.h"
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "base/signals.h"
@@ -19,19 +20,13 @@ double p_star(double revenue, double total_regret) {
 
 namespace {
 
-constexpr double kMostSearchBytes = 1 << 30;  // per thread,
-constexpr double kSearchedTogether = 8;       // which looks at so many profiles at once
-
-// What a search for lies keeps: its bids, and the draws it starts from.
 void check_memory(const Setting& setting, const AuditOptions& options) {
-  const double n = setting.bidders(), m = setting.items(), starts = options.starts;
-  const double rows = kSearchedTogether * (starts + 18 * m + 2 * n);
-  const double bytes = 8 * (4 * rows * m + starts * n * m);
+  const double bytes = kFewestTogether * search_bytes(setting, options);
   if (bytes <= kMostSearchBytes) return;
   throw user_error(
       "a search for lies in {}x{} takes about {:.2g} GB per thread, at most {:.2g}; 0 "
       "profiles for regret leave it out",
-      n, m, bytes / 1e9, kMostSearchBytes / 1e9);
+      setting.bidders(), setting.items(), bytes / 1e9, kMostSearchBytes / 1e9);
 }
 
 // evaluate() looks at the rest.

@@ -6,7 +6,17 @@
 namespace agora::auctions {
 namespace {
 
-constexpr int64_t kPerPart = 8;  // profiles searched together
+constexpr int64_t kPartsAtLeast = 32;   // unless so few profiles are searched together
+constexpr int64_t kBidsOfASearch = 32;  // in a profile, at the least
+
+// Profiles searched together, so that their bids are as many as the mechanism is fastest on.
+// What is found does not depend on it.
+int64_t profiles_together(const Mechanism& mechanism, const Setting& setting,
+                          const AuditOptions& options, int64_t profiles) {
+  const auto fit = static_cast<int64_t>(kMostSearchBytes / search_bytes(setting, options));
+  const int64_t wanted = mechanism.profiles_at_once() / kBidsOfASearch;
+  return std::max(kFewestTogether, std::min({wanted, fit, profiles / kPartsAtLeast}));
+}
 
 struct Worst {
   double gain = -1;
@@ -45,6 +55,11 @@ RegretTest summary(const Gains& found, int bidders) {
 
 }  // namespace
 
+double search_bytes(const Setting& setting, const AuditOptions& options) {
+  const double n = setting.bidders(), m = setting.items(), starts = options.starts;
+  return 8 * (4 * (starts + 18 * m + 2 * n) * m + starts * n * m / kFewestTogether);
+}
+
 std::vector<RegretTest> gather_regret(const Mechanism& mechanism, const Setting& setting,
                                       const AuditOptions& options,
                                       const std::vector<Search>& searches) {
@@ -54,14 +69,15 @@ std::vector<RegretTest> gather_regret(const Mechanism& mechanism, const Setting&
   std::vector<BidSpace> spaces;
   for (int i = 0; i < n; ++i) spaces.emplace_back(setting, i);
   std::vector<Gains> found(searches.size());
-  const int64_t parts = (profiles + kPerPart - 1) / kPerPart;
+  const int64_t together = profiles_together(mechanism, setting, options, profiles);
+  const int64_t parts = (profiles + together - 1) / together;
   for (Gains& each : found) {
     each.gains.resize(profiles * n);
     each.worst.resize(parts);
   }
   default_pool().run(parts, [&](int64_t part) {
-    const int64_t first = part * kPerPart;
-    const auto count = static_cast<int>(std::min(profiles - first, kPerPart));
+    const int64_t first = part * together;
+    const auto count = static_cast<int>(std::min(profiles - first, together));
     std::vector<double> values(int64_t{count} * n * m), honest;
     setting.sample_held_out(options.seed, kEvaluationStream, first, count, values.data());
     for (int i = 0; i < n; ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUsual = 0.95;              // quantile up to which bids are usual
 constexpr int64_t kNumbersAtOnce = 1 << 16;  // bids of all bidders on all items
-constexpr int64_t kRowsOfANetwork = 256;     // a network is fastest on multiples of these
+constexpr int64_t kFewNumbers = 128;         // bids of a profile of which the most are run at once
 
 }  // namespace
 
@@ -70,8 +70,9 @@ template <typename Body>
 void Probe::for_slices(const Bids& bids, Body body) {
   const int64_t size = int64_t{bidders_} * items_;
   const auto count = static_cast<int64_t>(bids.profile.size());
-  int64_t slice = std::max<int64_t>(1, kNumbersAtOnce / size);
-  if (slice > kRowsOfANetwork) slice -= slice % kRowsOfANetwork;
+  const int64_t fastest = mechanism_.profiles_at_once();  // and on multiples of these
+  int64_t slice = std::max<int64_t>(1, std::max(kNumbersAtOnce, fastest * kFewNumbers) / size);
+  if (slice > fastest) slice -= slice % fastest;
   for (int64_t first = 0; first < count; first += slice) {
     throw_if_stopped();
     const int64_t rows = std::min(slice, count - first);

@@ -110,6 +110,11 @@ Bids adam_search(Probe& probe, const BidSpace& space, Bids starts, const Ascent&
 using Search =
     std::function<void(Probe&, const BidSpace&, int64_t first, int bidder, BestLie& best)>;
 
+// Bytes that a search keeps of one profile: its bids, and the draws it starts from.
+double search_bytes(const Setting& setting, const AuditOptions& options);
+inline constexpr int64_t kFewestTogether = 8;  // profiles searched at once, by a thread,
+inline constexpr double kMostSearchBytes = int64_t{1} << 30;  // which may keep so much
+
 // Runs the searches for every bidder and all profiles, those evaluate() uses, and gathers the gains
 // over the truth after each search. Every search goes on from what the one before found.
 std::vector<RegretTest> gather_regret(const Mechanism& mechanism, const Setting& setting,
