@@ -1,5 +1,6 @@
 #include "base/signals.h"
 
+#include <atomic>
 #include <csignal>
 #include <mutex>
 #include <utility>
@@ -9,7 +10,8 @@
 namespace agora {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+std::atomic<int> received{0};  // many threads look
+static_assert(std::atomic<int>::is_always_lock_free);
 
 std::mutex saved_mutex;
 std::string saved;  // "" if nothing was
@@ -42,10 +44,11 @@ void install_signal_handlers() {
   }
 }
 
-bool stop_requested() { return received != 0; }
+bool stop_requested() { return received.load(std::memory_order_relaxed) != 0; }
 
 void throw_if_stopped() {
-  if (received != 0) throw Interrupted(received);
+  const int signal = received.load(std::memory_order_relaxed);
+  if (signal != 0) throw Interrupted(signal);
 }
 
 Interrupted::Interrupted(int signal)

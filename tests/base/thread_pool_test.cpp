@@ -175,6 +175,24 @@ TEST(ThreadPool, DefaultPoolTakesItsSize) {
   EXPECT_THROW(ThreadPool(0), Error);
 }
 
+TEST(ThreadPool, AThreadMayHaveOneOfItsOwn) {
+  ThreadPool& common = default_pool();
+  ThreadPool own(3), inner(1);
+  {
+    const UsePool use(own);
+    EXPECT_EQ(&default_pool(), &own);
+    {
+      const UsePool again(inner);
+      EXPECT_EQ(&default_pool(), &inner);
+    }
+    EXPECT_EQ(&default_pool(), &own);
+    ThreadPool* seen = nullptr;
+    std::thread([&] { seen = &default_pool(); }).join();
+    EXPECT_EQ(seen, &common) << "another thread's";
+  }
+  EXPECT_EQ(&default_pool(), &common);
+}
+
 TEST(ThreadPool, TheLibrarysUsersSetIt) {
   set_threads(2);
   EXPECT_EQ(threads(), 2);
