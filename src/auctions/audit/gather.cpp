@@ -35,7 +35,7 @@ RegretTest summary(const Gains& found, int bidders) {
   RegretTest result;
   result.gains = found.gains;
   result.per_bidder.assign(bidders, 0.0);
-  const auto profiles = static_cast<double>(gains.size() / bidders);
+  const double profiles = static_cast<double>(gains.size()) / bidders;
   for (size_t e = 0; e < gains.size(); ++e) {
     result.mean += gains[e] / static_cast<double>(gains.size());
     result.per_bidder[e % bidders] += gains[e] / profiles;
