@@ -194,6 +194,32 @@ TEST(Tariff, SoonEarnsMoreThanItemwiseMyerson) {
   EXPECT_EQ(earned.ir_violation, 0.0);
 }
 
+// With many bidders a winner gains little on an item: choices smoothed by more than that sell
+// without fees and markups, and stay there.
+TEST(Tariff, SoonEarnsMoreThanItemwiseMyersonFromManyBidders) {
+  const Setting market = setting("10x50 uniform(0,1)");
+  Recipe how = recipe("tariff", market);
+  how.iterations = 200;
+  how.batch = 32;
+  how.tariffs = 4;
+  how.rate = 1e-3;
+  how.averaging = 0;
+  const auto training = trainer("tariff", market, how, 1);
+  training->advance(how.iterations);
+  const Evaluation earned =
+      evaluate(*training->mechanism(), market, {.profiles = 5'000, .seed = 2});
+  // The highest of ten: the integral of (2x - 1) 10 x^9 from 1/2 to 1, fifty times.
+  const double itemwise = 50 * (20.0 / 11 - 1 - (20.0 / 11 / 2048 - 1.0 / 1024));
+  EXPECT_GT(earned.revenue, itemwise + 4 * earned.revenue_error);
+}
+
+TEST(Tariff, TakesFewerProfilesAndSmallerStepsWhereItemsAreMany) {
+  EXPECT_EQ(recipe("tariff", setting("2x10")).batch, 4096);
+  EXPECT_EQ(recipe("tariff", setting("2x50")).batch, 819);
+  EXPECT_EQ(recipe("tariff", setting("10x50")).batch, 256);
+  EXPECT_LT(recipe("tariff", setting("10x50")).rate, recipe("tariff", setting("5x10")).rate);
+}
+
 TEST(Tariff, IsNoRecipeOfTheThesis) {
   expect_user_error([] { recipe("tariff", setting("2x2"), "thesis"); }, {"not of the thesis"});
 }

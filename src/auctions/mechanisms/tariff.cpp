@@ -18,8 +18,10 @@
 namespace agora::auctions::kind_tariff {
 namespace {
 
-constexpr int kRowsPerUpdate = 8192;
-constexpr int kManyItems = 8;  // tariffs differ by more there, and so does what they are worth
+constexpr int kRowsPerUpdate = 8192, kCellsPerUpdate = 10 * kRowsPerUpdate;  // a cell per item
+constexpr int kManyItems = 8;    // tariffs differ by more there, and so does what they are worth
+constexpr int kFewBidders = 5;   // of more of them a winner gains less on an item
+constexpr int kManyCells = 200;  // a step of the weights moves offers by more there
 
 // The network of one thread, and the choice among what it offers.
 struct Engine : TariffOffers {
@@ -153,11 +155,16 @@ class Tariff : public Mechanism {
 
 Recipe best(const Setting& setting) {
   Recipe recipe{.hidden = 2, .width = 32, .iterations = 20'000};
-  recipe.batch = std::max(256, kRowsPerUpdate / setting.bidders());
+  const int n = setting.bidders(), m = setting.items();
+  recipe.batch = std::max(256, std::min(kRowsPerUpdate, kCellsPerUpdate / m) / n);
   recipe.rate = 1e-3;
   recipe.final_rate = 1e-5;
   recipe.averaging = 0.998;
-  if (setting.bidders() > 1 && setting.items() >= kManyItems) recipe.temperature = 0.1;
+  if (n > 1 && m >= kManyItems) recipe.temperature = n <= kFewBidders ? 0.1 : 0.02;
+  if (n * m > kManyCells) {  // offers that a step or a hot start puts far below 0 are lost
+    recipe.iterations = 6'000;
+    recipe.rate = 1e-4;
+  }
   if (laws_of(setting).table) {  // rows come again and again: longer it learns them by heart
     recipe.iterations = 1'500;
     recipe.batch = 1'000;
