@@ -54,13 +54,11 @@ DEVICE void grid_barrier(unsigned* counter, unsigned& arrivals) {
   arrivals += gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counter, 1u);
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(counter) : "memory");
     unsigned seen;
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
     } while (int(seen - arrivals) < 0);
-    __threadfence();
   }
   __syncthreads();
 #endif
