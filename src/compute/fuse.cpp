@@ -1,6 +1,12 @@
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "compute/images.h"
 #include "compute/lower.h"
 
-// What joins a product or a reflection in one step. All of it is found before the first step.
+// What joins a product or a reflection in one step, found before the first step, and what follows
+// one in its step.
 namespace agora::compute {
 namespace {
 
@@ -19,6 +25,8 @@ void Lowering::find_epilogues() {
   for (int32_t id = 0; id < graph_.size(); ++id) {
     const Node& matmul = graph_.node(id);
     if (matmul.op != Op::kMatmul || !is_row_local(matmul.shape)) continue;
+    const int64_t weights = feature_count(graph_.node(matmul.inputs[1]).shape);
+    wide_products_ = wide_products_ || weights >= kWideProduct;
     const auto only_user = [&](int32_t of) -> const Node* {
       if (!limits_.fuses_epilogues) return nullptr;
       const int32_t next = user[static_cast<size_t>(of)];
@@ -110,6 +118,46 @@ void Lowering::find_reflections() {
     const size_t at = static_cast<size_t>(id);
     if (is(id, Op::kReflect) && fused_into_[at] < 0) chain_start_[at] = id;
   }
+}
+
+// Where all that reads the result of an operation is elementwise, it follows at once: the node to
+// emit next for that, or -1.
+int32_t Lowering::following(const std::vector<int32_t>& waiting, int32_t loop) const {
+  // Between narrow products it did not pay.
+  if (!limits_.groups_follow || !wide_products_ || open_group_ < 0) return -1;
+  const Step& step = (*steps_)[static_cast<size_t>(open_group_)];
+  if (step.kind != StepKind::kOperation || is_image_operation(step.op)) return -1;
+  const auto is_result = [&](int32_t input) {
+    const size_t at = static_cast<size_t>(input);
+    return uses_[at] == 1 && known_[at] && !pending_[at] && !views_[at].uniform &&
+           std::any_of(step.outputs.begin(), step.outputs.end(),
+                       [&](const View& it) { return it.buffer == views_[at].buffer; });
+  };
+  std::set<int32_t> joining;
+  // The first of what has to be emitted so that `id` can join.
+  const std::function<int32_t(int32_t)> towards = [&](int32_t id) -> int32_t {
+    const Node& node = graph_.node(id);
+    const bool inside = staging_.loop[static_cast<size_t>(id)] == loop;
+    if (!inside || (!is_view(node.op) && !fits_open_group(id))) return -1;
+    int32_t first = id;
+    for (const int32_t input : node.inputs) {
+      if (!pending_[static_cast<size_t>(input)] || !joining.insert(input).second) continue;
+      const int32_t before = towards(input);
+      if (before < 0) return -1;
+      if (first == id) first = before;
+    }
+    return first;
+  };
+  for (const int32_t id : waiting) {
+    const Node& node = graph_.node(id);
+    if (!is_elementwise(node.op) ||
+        std::none_of(node.inputs.begin(), node.inputs.end(), is_result)) {
+      continue;
+    }
+    joining.clear();
+    if (const int32_t next = towards(id); next >= 0) return next;
+  }
+  return -1;
 }
 
 }  // namespace agora::compute

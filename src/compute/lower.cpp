@@ -150,6 +150,7 @@ void Lowering::emit_list(const std::vector<int32_t>& nodes, std::vector<Step>& s
       chosen = id;
       continues = fits;
     }
+    if (const int32_t next = following(waiting, loop); next >= 0) chosen = next;
     CHECK(chosen >= 0, "no node of {} is ready", waiting.size());
     const int32_t body = body_of(chosen);
     if (body >= 0) {

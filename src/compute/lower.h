@@ -4,6 +4,9 @@
 
 namespace agora::compute {
 
+// Products of rows with so many weights take a while.
+constexpr int64_t kWideProduct = 2048;
+
 // Turns the nodes of a plan's graph into steps: views cost nothing, elementwise chains of one
 // shape become one group, what a device does in one step is joined (fuse.cpp).
 class Lowering {
@@ -27,6 +30,7 @@ class Lowering {
   void emit_outputs();
   void emit_updates();
   bool fits_open_group(int32_t id) const;
+  int32_t following(const std::vector<int32_t>& waiting, int32_t loop) const;
 
   View source_view(int32_t id);
   View derived_view(int32_t id);
@@ -57,7 +61,8 @@ class Lowering {
   std::vector<int32_t> variable_;     // per node: index in plan.variables
   std::vector<Step>* steps_ = nullptr;
   std::vector<Step>* prologue_ = nullptr;
-  int open_group_ = -1;  // position in *steps_
+  int open_group_ = -1;         // position in *steps_
+  bool wide_products_ = false;  // of rows; some
   int32_t phase_ = 0;
 };
 
@@ -65,8 +70,8 @@ class Lowering {
 View broadcast_view(View it, const Shape& shape);
 
 // Gives every buffer its place: live ranges decide who shares memory; shared tensors start on
-// multiples of `alignment` elements; scratch of up to `roomy_features` may be used to keep them
-// apart. In memory.cpp.
-void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features);
+// multiples of `alignment` elements; scratch of up to `room`, or `most` where that is too little,
+// may be used to keep them apart. In memory.cpp.
+void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most);
 
 }  // namespace agora::compute

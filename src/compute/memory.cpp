@@ -81,12 +81,12 @@ int64_t pack_tightly(std::vector<Buffer*> buffers) {
 }
 
 // Lets buffers keep their memory a while longer than they live, as far as there is room; those that
-// need more than the room in any case get twice as much.
-int64_t pack(const std::vector<Buffer*>& buffers, int64_t room) {
+// need more than the room in any case get the most.
+int64_t pack(const std::vector<Buffer*>& buffers, int64_t room, int64_t most) {
   std::vector<int32_t> last;
   for (const Buffer* buffer : buffers) last.push_back(buffer->last);
   int64_t total = 0;
-  for (const int64_t limit : {room, 2 * room}) {
+  for (const int64_t limit : {room, most}) {
     for (const int32_t longer : {1 << 20, 64, 32, 16, 8, 4, 0}) {
       if (longer > 0 && room == 0) continue;
       for (size_t k = 0; k < buffers.size(); ++k) buffers[k]->last = last[k] + longer;
@@ -142,7 +142,7 @@ void place_images(Plan& plan) {
 
 }  // namespace
 
-void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features) {
+void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most) {
   const auto aligned = [=](int64_t size) { return (size + alignment - 1) / alignment * alignment; };
   for (size_t k = 0; k < plan.phases.size(); ++k) {
     drop_unused(plan, plan.phases[k].shared);
@@ -163,7 +163,7 @@ void assign_memory(Plan& plan, int64_t alignment, int64_t roomy_features) {
     }
   }
   for (auto& [phase, buffers] : scratch) {
-    plan.scratch_features = std::max(plan.scratch_features, pack(buffers, roomy_features));
+    plan.scratch_features = std::max(plan.scratch_features, pack(buffers, room, most));
   }
   // Sums over rows of one phase lie side by side, so that they are combined in one sweep.
   std::vector<bool> placed(plan.buffers.size());

@@ -61,6 +61,33 @@ void list_steps(const Plan& plan, const std::vector<Step>& steps, const std::str
   }
 }
 
+// Weights of products meet eight columns at once, which are the rows of a tile at all positions.
+// The work of a tile of so many rows, in products that are wide enough to matter.
+double work_of(const std::vector<Step>& steps, int64_t lanes) {
+  double total = 0;
+  for (const Step& step : steps) {
+    total += static_cast<double>(step.times) * work_of(step.body, lanes);
+    if (step.kind != StepKind::kOperation || (step.op != Op::kMatmul && step.op != Op::kOuter)) {
+      continue;
+    }
+    const int64_t in = step.inputs[0].shape.back();
+    const int64_t out = step.inputs[1].shape.back();
+    const int64_t columns = (step.inputs[0].count() / in * lanes + 7) / 8;
+    if (in * out >= kWideProduct) total += static_cast<double>(in * out * columns);
+  }
+  return total;
+}
+
+// Whether tiles of four rows leave a block much less to do than those of eight.
+bool gains_by_small_tiles(const Plan& plan) {
+  double four = 0, eight = 0;
+  for (const Phase& phase : plan.phases) {
+    four += work_of(phase.rows, 4);
+    eight += work_of(phase.rows, 8);
+  }
+  return four < 0.8 * eight;
+}
+
 }  // namespace
 
 Plan make_plan(const Graph& graph, const PlanRequest& request) {
@@ -84,7 +111,15 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
   mapped.limits.images = mapped.limits.images && has_images(*plan.graph);
   Lowering(plan, mapped).run();
   if (mapped.limits.images) cut_images(plan);
-  assign_memory(plan, request.limits.alignment, request.limits.roomy_features);
+  const PlanLimits& limits = request.limits;
+  plan.small_tiles =
+      request.rows > 0 && request.rows <= limits.few_rows && gains_by_small_tiles(plan);
+  const int64_t room = limits.roomy_features;
+  if (plan.small_tiles) {
+    assign_memory(plan, limits.alignment, 4 * room, 4 * room);
+  } else {
+    assign_memory(plan, limits.alignment, room, 2 * room);
+  }
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);
     count_flops(plan, phase.rows, true, 1);

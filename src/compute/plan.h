@@ -122,6 +122,7 @@ struct Plan {
   std::vector<PlannedOutput> outputs{};
   std::vector<PlannedVariable> variables{};
   std::vector<PlannedConstant> constants{};
+  bool small_tiles = false;   // what few rows gain by
   int64_t inverse_rows = -1;  // offset in the shared space
   int64_t scratch_features = 0, kept_features = 0, image_features = 0, shared_elements = 0;
   double flops_per_row = 0;  // of the matrix products, counting loops
@@ -140,6 +141,8 @@ struct PlanLimits {
   bool images = false;                 // networks of images run step by step (images.h)
   // Scratch that may be taken so that steps which do not depend on each other share no memory.
   int64_t roomy_features = 0;
+  // Up to so many rows tiles may be small and hold four times as much of each row; 0: never.
+  int64_t few_rows = 0;
 };
 
 struct PlanRequest {
@@ -147,6 +150,7 @@ struct PlanRequest {
   std::vector<std::pair<int32_t, int32_t>> updates{};  // variable, value
   bool simplify = true;
   PlanLimits limits{};
+  int64_t rows = 0;  // the most of a run; 0: not known
 };
 
 Plan make_plan(const Graph& graph, const PlanRequest& request);

@@ -140,8 +140,11 @@ Program::Program(const Graph& graph, Variables& variables, const Computation& ta
   state.type = variables.type();
   state.device = variables.device();
   const Backend& device = backend(variables.device());
-  PlanRequest request{.simplify = options.simplify, .limits = device.limits};
-  request.limits.images = request.limits.images && state.type == Type::kFloat32;
+  PlanRequest request{.simplify = options.simplify, .limits = device.limits, .rows = options.rows};
+  if (state.type == Type::kFloat64) {
+    request.limits.images = false;
+    request.limits.few_rows = 0;
+  }
   for (const Output& output : task.outputs) {
     CHECK(output.value.graph == &graph, "output '{}' is of another graph", output.name);
     request.outputs.emplace_back(output.name, output.value.id);

@@ -12,6 +12,7 @@
 #include "compute/kernel/source.h"
 #include "compute/operation.h"
 #include "compute/operations.h"
+#include "support/emulated_gpu.h"
 #include "support/scratch.h"
 
 namespace agora::compute {
@@ -37,7 +38,7 @@ TEST(CudaCompiler, TakesEveryOperationAndItsGradient) {
     }
     loss = loss + sum(square(record(it.op, inputs, example.ints, example.told)));
   }
-  PlanRequest request{.limits = kernel::plan_limits()};
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
   request.outputs.emplace_back("loss", loss.id);
   for (const Tensor& slope : gradients(loss, wrt)) {
     request.outputs.emplace_back(std::to_string(slope.id), slope.id);
@@ -58,14 +59,41 @@ TEST(CudaCompiler, TakesShortProducts) {
   Graph g;
   const Tensor x = g.input("x", {kRows, 3, 5}), w = g.parameter("w", {5, 20});
   const Tensor loss = mean(square(matmul(tanh(matmul(x, w)), g.parameter("v", {20, 1}))));
-  PlanRequest request{.limits = kernel::plan_limits()};
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
   request.outputs.emplace_back("slope", gradients(loss, {w})[0].id);
+  const Plan plan = make_plan(g, request);
+  for (const int64_t lanes : {4, 8}) {
+    const std::string text =
+        kernel::make_source(
+            plan, {.lanes = lanes, .fast_features = plan.scratch_features, .short_products = true})
+            .text;
+    EXPECT_NE(text.find("#define AGORA_INLINED"), std::string::npos);
+    EXPECT_EQ(cuda::compile_now(text, "sm_80").substr(1, 3), "ELF");
+  }
+}
+
+// Rounds of a loop meet so many weights that they come from afar: those of a product are on their
+// way before the barrier that it waits for.
+TEST(CudaCompiler, TakesWeightsThatAreFetchedAhead) {
+  Graph g;
+  Tensors weights;
+  for (const int k : {0, 1, 2}) {
+    weights.push_back(g.parameter("in" + std::to_string(k), {128, 256}));
+    weights.push_back(g.parameter("out" + std::to_string(k), {256, 128}));
+  }
+  const Tensors end = repeat(3, {g.input("x", {kRows, 128})}, [&](const Tensors& state, Tensor) {
+    Tensor x = state[0];
+    for (const Tensor& w : weights) x = tanh(matmul(x, w));
+    return Tensors{x};
+  });
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
+  request.outputs.emplace_back("end", end[0].id);
   const Plan plan = make_plan(g, request);
   const std::string text =
       kernel::make_source(plan, {.fast_features = plan.scratch_features, .short_products = true})
           .text;
-  EXPECT_NE(text.find("#define AGORA_INLINED"), std::string::npos);
-  EXPECT_EQ(cuda::compile_now(text, "sm_80").substr(1, 3), "ELF");
+  EXPECT_NE(text.find("held.fetch<"), std::string::npos);
+  EXPECT_EQ(cuda::compile_now(text, "sm_90").substr(1, 3), "ELF");
 }
 
 TEST(CudaCompiler, TakesStepsOfImages) {
@@ -75,7 +103,7 @@ TEST(CudaCompiler, TakesStepsOfImages) {
   x = relu(conv3x3(x, g.parameter("second", {3, 3, 16, 32}))) * 0.5;
   x = matmul(flatten(max_pool(x)), g.parameter("dense", {16 * 16 * 32, 64}));
   const Tensor loss = sum(square(x));
-  PlanRequest request{.limits = kernel::plan_limits()};
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
   for (const Tensor& slope : gradients(loss, g.parameters())) {
     request.outputs.emplace_back(std::to_string(slope.id), slope.id);
   }

@@ -106,6 +106,38 @@ TEST_F(Kernels, KeepRowsWhereTheyAre) {
   expect_same(here.variables, there.variables, 1e-12);
 }
 
+// So few rows that a tile has four: tensor cores then take two positions at once, and the last of
+// an odd number alone.
+TEST_F(Kernels, TakeTilesOfFourRowsWhereThereAreFew) {
+  for (const int64_t positions : {1, 2, 3}) {
+    std::vector<std::vector<double>> found;
+    for (const Device device : {Device::kCpu, Device::kCuda}) {
+      Graph g;
+      const Tensor x = g.input("x", {kRows, positions, 5});
+      const Tensor w = g.parameter("w", {5, 440}), v = g.parameter("v", {440, 5});
+      const Tensor y = matmul(tanh(matmul(x, w)), v);
+      const Tensors slopes = gradients(mean(square(y)), {w, v});
+      Variables variables(g, Type::kFloat32, 0, device);
+      variables.set("w", std::span<const double>(drawn(2200, 3)));
+      variables.set("v", std::span<const double>(drawn(2200, 4)));
+      Program program(g, variables,
+                      {{{"y", y}}, {{w, w - 1e-3 * slopes[0]}, {v, v - 1e-3 * slopes[1]}}},
+                      {.rows = 3});
+      program.set("x", drawn(15 * positions, 5));
+      program.repeat(3);
+      std::vector<double> values(size_t(15 * positions));
+      program.read("y", std::span<double>(values));
+      for (const char* name : {"w", "v"}) {
+        for (const double value : variables.get(name)) values.push_back(value);
+      }
+      found.push_back(values);
+    }
+    EXPECT_NE(EmulatedGpu::instance().latest().find(positions > 1 ? "kLanes = 4," : "kLanes = 8,"),
+              std::string::npos);
+    for (size_t k = 0; k < found[0].size(); ++k) EXPECT_NEAR(found[0][k], found[1][k], 1e-4) << k;
+  }
+}
+
 // The weights of products are variables that change, a slice of one, and computed ones.
 TEST_F(Kernels, FindTheWeightsOfEveryRun) {
   std::vector<std::vector<double>> found;
@@ -244,7 +276,7 @@ struct Touched {
 TEST(KernelWaves, TouchNothingThatAnotherStepOfTheWaveWrites) {
   for (const int64_t room : {0, 3500}) {
     Learner learner(Device::kCpu);
-    PlanRequest request{.limits = kernel::plan_limits()};
+    PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
     request.limits.roomy_features = room;
     request.outputs.emplace_back("loss", learner.loss.id);
     for (const Update& it : learner.updates) {
@@ -270,6 +302,36 @@ TEST(KernelWaves, TouchNothingThatAnotherStepOfTheWaveWrites) {
     }
     EXPECT_LT(waves, steps) << "nothing goes side by side";
   }
+}
+
+// Slopes of activations are multiplied where the product that they meet is computed.
+TEST(KernelPlans, ElementwiseStepsFollowTheProductThatOnlyTheyRead) {
+  Graph g;
+  const Tensor x = g.input("x", {kRows, 3}), u = g.parameter("u", {3, 50});
+  const Tensor v = g.parameter("v", {50, 50}), w = g.parameter("w", {50, 1});
+  const Tensor y = matmul(tanh(matmul(tanh(matmul(x, u)), v)), w);
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
+  for (const Tensor& slope : gradients(mean(square(y)), {u, v, w})) {
+    request.outputs.emplace_back(std::to_string(slope.id), slope.id);
+  }
+  const Plan plan = make_plan(g, request);
+  size_t products = 0;
+  for (const Phase& phase : plan.phases) {
+    for (const Step& step : phase.rows) {
+      if (step.op != Op::kMatmul || step.outputs[0].buffer < 0) continue;
+      ++products;
+      std::vector<const Step*> readers;
+      for (const Step& other : phase.rows) {
+        for (const View& it : other.inputs) {
+          if (it.buffer == step.outputs[0].buffer) readers.push_back(&other);
+        }
+      }
+      const bool apart = readers.size() == 1 && readers[0]->kind == StepKind::kElementwise &&
+                         readers[0]->outputs[0].shape == step.outputs[0].shape;
+      EXPECT_FALSE(apart) << to_string(plan);
+    }
+  }
+  EXPECT_GT(products, 0u);
 }
 
 TEST_F(Kernels, RunOnFewerRowsThanTheyWereMadeFor) {

@@ -23,6 +23,7 @@ class EmulatedGpu final : public kernel::Machine {
   }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t,
                                           bool) override {
+    latest_ = text;
     return std::make_unique<HostKernel>(code_of(text));
   }
   int64_t blocks() const override { return 1; }
@@ -34,7 +35,7 @@ class EmulatedGpu final : public kernel::Machine {
   }
   static const Backend& backend() {
     static const Backend it{
-        .limits = kernel::plan_limits(),
+        .limits = kernel::plan_limits(instance()),
         .allocate = [](int64_t bytes,
                        const char* purpose) { return instance().allocate(bytes, purpose); },
         .make_executor =
@@ -44,6 +45,7 @@ class EmulatedGpu final : public kernel::Machine {
     return it;
   }
   void set_fast_bytes(int64_t bytes) { fast_bytes_ = bytes; }
+  const std::string& latest() const { return latest_; }  // text
 
  private:
   using Function = void (*)(const void*);
@@ -88,6 +90,7 @@ class EmulatedGpu final : public kernel::Machine {
   std::mutex mutex_;
   std::map<std::string, std::shared_future<Function>> kernels_;
   int64_t fast_bytes_ = 200 << 10;
+  std::string latest_;
 };
 
 }  // namespace agora::compute

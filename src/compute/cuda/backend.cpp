@@ -9,7 +9,7 @@ const Backend& cuda_backend() {
   static const Backend it = [] {
     if (!cuda_available()) throw user_error("device cuda: {}", cuda_description());
     return Backend{
-        .limits = kernel::plan_limits(),
+        .limits = kernel::plan_limits(cuda::gpu()),
         .allocate = [](int64_t bytes,
                        const char* purpose) { return cuda::gpu().allocate(bytes, purpose); },
         .make_executor =

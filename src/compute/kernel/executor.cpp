@@ -16,7 +16,7 @@
 namespace agora::compute::kernel {
 namespace {
 
-constexpr int64_t kLaneStep = 8;
+constexpr int64_t kSmallTile = 4, kTile = 8;  // rows
 constexpr int64_t kThreads = 512;
 constexpr size_t kMostRecordings = 8;
 constexpr int64_t kReserved = 2048;  // bytes of fast memory that the prelude uses
@@ -145,12 +145,13 @@ class KernelExecutor final : public Executor {
 
   // Few rows: small tiles, so that many blocks have one. Many: what fast memory holds.
   int64_t choose_lanes() const {
+    if (plan_.small_tiles) return kSmallTile;
     for (const int64_t lanes : {32, 16}) {
       const bool fits =
           plan_.scratch_features * lanes * kWidth <= machine_.fast_bytes() - kReserved;
       if (fits && capacity_ >= lanes * machine_.blocks()) return lanes;
     }
-    return kLaneStep;
+    return kTile;
   }
 
   std::unique_ptr<Kernel> compile(const Source& source) {
@@ -403,7 +404,7 @@ class KernelExecutor final : public Executor {
 
 }  // namespace
 
-PlanLimits plan_limits() {
+PlanLimits plan_limits(const Machine& machine) {
   return {.group_instructions = 128,
           .alignment = 4,
           .steps_along_last_axis = false,
@@ -412,7 +413,8 @@ PlanLimits plan_limits() {
           .groups_follow = true,
           .pads_at_once = true,
           .images = true,
-          .roomy_features = 3500};
+          .roomy_features = 3500,
+          .few_rows = kSmallTile * machine.blocks()};
 }
 
 std::unique_ptr<Executor> make_executor(Machine& machine, const Plan& plan, Variables& variables,

@@ -45,6 +45,6 @@ class Machine {
 // Of an executor that runs the plan on the machine, which outlives it.
 std::unique_ptr<Executor> make_executor(Machine& machine, const Plan& plan, Variables& variables,
                                         const ExecutorOptions& options);
-PlanLimits plan_limits();
+PlanLimits plan_limits(const Machine& machine);
 
 }  // namespace agora::compute::kernel

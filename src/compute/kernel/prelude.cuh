@@ -67,13 +67,11 @@ DEVICE void grid_barrier(Arrivals* counter, Arrivals& arrivals) {
   arrivals += gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counter, 1ull);
+    asm volatile("red.release.gpu.global.add.u64 [%0], 1;" : : "l"(counter) : "memory");
     Arrivals seen;
     do {
       asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(counter) : "memory");
     } while (seen < arrivals);
-    __threadfence();
   }
   __syncthreads();
 #endif

@@ -49,25 +49,42 @@ Tiling tiling(int64_t high, int64_t wide, int64_t warps) {
   return best;
 }
 
+constexpr int64_t kMostHeld = 128;  // inputs
+
 int64_t last_stride(const View& view) { return view.shape.back() == 1 ? 1 : view.strides.back(); }
 
 }  // namespace
+
+void Writer::hold(int64_t in, int64_t out, const std::string& warp, int64_t items,
+                  const std::string& weights, const std::string& bias) {
+  const std::string item =
+      fmt::format("item_of<{}, {}>({}, {}, {});\n", in, out, warp, weights, bias);
+  holds_ += holds_.empty() ? "Item item = " + item
+                           : fmt::format("if ({} < {}) item = {}", warp, items, item);
+  held_steps_ = std::max(held_steps_, (in + 7) / 8);
+}
 
 void Writer::matmul(const Step& step) {
   const View &x = step.inputs[0], &w = step.inputs[1], &y = step.outputs[0];
   const int64_t in = w.shape[0], out = w.shape[1];
   const int64_t positions = feature_count(outer_shape(y)), columns = positions * options_.lanes;
   const int number = number_of(step.node);
-  line(fmt::format("{{ const Real* const x = {}; const Weight* const w = {};", memory_.start(x),
-                   tiled(w)));
+  const Tiling tiles = tiling((out + 15) / 16, (columns + 7) / 8, options_.threads / 32);
+  const bool held = in_loop_ && holds_weights_ && in <= kMostHeld && can_hold(tiles.items);
+  const std::string warp = free_warp(tiles.items), weights = tiled(w);
+  const std::string bias = step.bias ? memory_.start(step.inputs[2]) : "nullptr";
+  line(fmt::format("{{ const Real* const x = {};", memory_.start(x)));
   if (y.buffer >= 0) line(fmt::format("Real* const y = {};", memory_.start(y)));
-  if (step.bias) line(fmt::format("const Real* const bias = {};", memory_.start(step.inputs[2])));
-  const Tiling tiles = tiling((out + 15) / 16, columns / 8, options_.threads / 32);
-  line(fmt::format("matrix_product<{}, {}, {}, {}, {}, {}>({},", tiles.together, in, out, columns,
-                   last_stride(x), memory_.is_fast(x), free_warp(tiles.items)));
-  line(fmt::format("[&](unsigned n) {{ return x + {} * kLanes + n % kLanes; }}, w,",
-                   position(x, "(n / kLanes)")));
-  line(step.bias ? "[&](unsigned o) { return bias[o]; }," : "[](unsigned) { return Real(0); },");
+  const std::string shape = fmt::format("{}, {}, {}, {}, {}, {}", tiles.together, in, out, columns,
+                                        last_stride(x), memory_.is_fast(x));
+  if (held) {
+    hold(in, out, warp, tiles.items, weights, bias);
+    line(fmt::format("held_product<{}>(held, {},", shape, warp));
+  } else {
+    line(fmt::format("matrix_product<{}>({},", shape, warp));
+  }
+  line(fmt::format("[&](unsigned n) {{ return x + {} * kLanes + n % kLanes; }}, {},\n{},",
+                   position(x, "(n / kLanes)"), weights, bias));
   line("[&](unsigned o, unsigned n, Real v0, bool inside) {");
   const std::string place = fmt::format("y[({} + o * {}) * kLanes + n % kLanes]",
                                         position(y, "(n / kLanes)"), last_stride(y));
@@ -126,7 +143,7 @@ void Writer::convolution(const Step& step) {
                    memory_.start(x), memory_.start(w), memory_.start(y)));
   line(fmt::format("constexpr int kHeight = {}, kWidth = {}, kFrom = {}, kTo = {};", height, width,
                    from, to));
-  const Tiling tiles = tiling((to + 15) / 16, columns / 8, options_.threads / 32);
+  const Tiling tiles = tiling((to + 15) / 16, (columns + 7) / 8, options_.threads / 32);
   line(fmt::format("product<{}, 9 * kFrom, kTo, {}>({},", tiles.together, columns,
                    free_warp(tiles.items)));
   line("[&](int k, int n) {");

@@ -38,10 +38,12 @@ DEVICE float from_weight(unsigned bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(Weight(bits)));
   return value;
 }
-DEVICE float4 four_weights(const Weight* w) {
-  const uint2 bits = *reinterpret_cast<const uint2*>(w);
+DEVICE float4 four_weights(uint2 bits) {
   return {from_weight(bits.x & 0xffffu), from_weight(bits.x >> 16), from_weight(bits.y & 0xffffu),
           from_weight(bits.y >> 16)};
+}
+DEVICE float4 four_weights(const Weight* w) {
+  return four_weights(*reinterpret_cast<const uint2*>(w));
 }
 #else
 using Weight = Real;
@@ -117,17 +119,16 @@ struct Columns {
   const float* at[kTogether];
 };
 
-// Outputs o and o + 8 of this lane's group for kTogether columns of its own; w is this lane's place
-// in the first tile of their weights.
-template <int kIn, int kStep, bool kFast, int kTogether>
-PRODUCT Tile<kTogether> product_tile(Columns<kTogether> x, const Weight* w) {
+// Outputs o and o + 8 of this lane's group for kTogether columns of its own; weights_at(k) are this
+// lane's of inputs k to k + 7.
+template <int kIn, int kStep, bool kFast, int kTogether, typename WeightsAt>
+DEVICE Tile<kTogether> product_with(const Columns<kTogether>& x, const WeightsAt& weights_at) {
   const int in_group = lane_index() % 4;
-  __builtin_assume(__isGlobal(w));
   constexpr int kChains = kTogether == 1 ? (kShort ? 4 : 2) : kTogether == 2 && kShort ? 2 : 1;
   Accumulator sum[kTogether][kChains];
 #pragma unroll(kIn <= 128 ? 16 : 4)
   for (int k = 0; k < kIn; k += 8) {
-    const float4 weights = four_weights(w + k * 16);
+    const float4 weights = weights_at(k);
     Left a;
     a.set_factor(0, weights.x);
     a.set_factor(1, weights.y);
@@ -158,53 +159,135 @@ PRODUCT Tile<kTogether> product_tile(Columns<kTogether> x, const Weight* w) {
   }
   return tile;
 }
+// w is this lane's place in the first tile of weights.
+template <int kIn, int kStep, bool kFast, int kTogether>
+PRODUCT Tile<kTogether> product_tile(Columns<kTogether> x, const Weight* w) {
+  __builtin_assume(__isGlobal(w));
+  return product_with<kIn, kStep, kFast, kTogether>(
+      x, [&](int k) { return four_weights(w + k * 16); });
+}
 
-// store(o, n, bias(o) + sum over k of w[k, o] column(n)[k], inside): outputs in the rows of tensor
-// cores, columns in their columns. column(n) points to input 0, inputs are kStep features apart; w
-// lie in tiles. What is not inside is not to be stored; it is there so that nobody branches.
-template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
-          typename Bias, typename Store>
-DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Bias& bias,
-                           const Store& store) {
-  constexpr int kHigh = (kOut + 15) / 16, kWide = kColumns / 8;
-  constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
+// One item of a product, outputs in the rows of tensor cores and columns in their columns: tile(x)
+// gives the sums of this lane, begin() what its outputs start from.
+template <int kTogether, int kOut, int kColumns, typename Column, typename Begin, typename Sums,
+          typename Store>
+DEVICE void product_item(unsigned item, const Column& column, const Begin& begin, const Sums& sums,
+                         const Store& store) {
+  constexpr int kHigh = (kOut + 15) / 16, kWide = (kColumns + 7) / 8;
   const int group = lane_index() / 4, in_group = lane_index() % 4;
-  ROLLED for (unsigned item = unsigned(warp); item < kHigh * kGroups; item += kWarps) {
-    const int high = item % kHigh, first = item / kHigh * kTogether;
-    Columns<kTogether> x;
+  const int high = item % kHigh, first = item / kHigh * kTogether;
+  Columns<kTogether> x;
 #pragma unroll
-    for (int c = 0; c < kTogether; ++c) {
-      const int tile = kWide % kTogether != 0 && first + c >= kWide ? kWide - 1 : first + c;
-      x.at[c] = column(tile * 8 + group);
-    }
-    int row[2];
-    bool inside[2];
-    Real begin[2];  // fetched before the product, so that nothing waits for it later
+  for (int c = 0; c < kTogether; ++c) {
+    const int n = (first + c) * 8 + group;
+    const bool reaches = kWide % kTogether != 0 || kColumns % 8 != 0;
+    x.at[c] = column(reaches && n >= kColumns ? kColumns - 1 : n);
+  }
+  int row[2];
+  bool inside[2];
+  Real start[2];  // fetched before the product, so that nothing waits for it later
 #pragma unroll
-    for (int u = 0; u < 2; ++u) {
-      row[u] = high * 16 + group + u * 8;
-      inside[u] = kOut % 16 == 0 || row[u] < kOut;
-      if (!inside[u]) row[u] = kOut - 1;
-      begin[u] = bias(row[u]);
-    }
-    const Tile<kTogether> sum = product_tile<kIn, kStep, kFast, kTogether>(
-        x, w + (high * ((kIn + 7) / 8) * 32 + lane_index()) * 4);
+  for (int u = 0; u < 2; ++u) {
+    row[u] = high * 16 + group + u * 8;
+    inside[u] = kOut % 16 == 0 || row[u] < kOut;
+    if (!inside[u]) row[u] = kOut - 1;
+    start[u] = begin(u, row[u]);
+  }
+  const Tile<kTogether> sum = sums(x, high);
 #pragma unroll
-    for (int c = 0; c < kTogether; ++c) {
-      if (kWide % kTogether != 0 && first + c >= kWide) continue;
+  for (int c = 0; c < kTogether; ++c) {
+    if (kWide % kTogether != 0 && first + c >= kWide) continue;
 #pragma unroll
-      for (int u = 0; u < 4; ++u) {
-        const int n = (first + c) * 8 + in_group * 2 + u % 2;
-        store(row[u / 2], n, begin[u / 2] + sum.at[c][u], inside[u / 2]);
-      }
+    for (int u = 0; u < 4; ++u) {
+      const int n = (first + c) * 8 + in_group * 2 + u % 2;
+      const bool beyond = kColumns % 8 != 0 && n >= kColumns;
+      store(row[u / 2], beyond ? kColumns - 1 : n, start[u / 2] + sum.at[c][u],
+            inside[u / 2] && !beyond);
     }
   }
 }
 
+// store(o, n, bias[o] + sum over k of w[k, o] column(n)[k], inside): column(n) points to input 0,
+// inputs are kStep features apart; w lie in tiles; bias may be null. What is not inside is not to be
+// stored; it is there so that nobody branches.
+template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
+          typename Store>
+DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Real* bias,
+                           const Store& store) {
+  constexpr int kHigh = (kOut + 15) / 16, kWide = (kColumns + 7) / 8;
+  constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
+  ROLLED for (unsigned item = unsigned(warp); item < kHigh * kGroups; item += kWarps) {
+    product_item<kTogether, kOut, kColumns>(
+        item, column, [&](int, int row) { return bias == nullptr ? 0.0f : bias[row]; },
+        [&](const Columns<kTogether>& x, int high) {
+          return product_tile<kIn, kStep, kFast, kTogether>(
+              x, w + (high * ((kIn + 7) / 8) * 32 + lane_index()) * 4);
+        },
+        store);
+  }
+}
+
+#ifdef AGORA_SHORT
+// Where the weights and biases of one item of a product are.
+struct Item {
+  const uint2* weights;
+  const float* bias[2];
+  int steps;
+};
+template <int kIn, int kOut>
+DEVICE Item item_of(int warp, const Weight* w, const float* bias) {
+  constexpr int kHigh = (kOut + 15) / 16, kSteps = (kIn + 7) / 8;
+  int lane = lane_index();
+  asm volatile("" : "+r"(lane));  // addresses are computed here, not kept from round to round
+  const int high = warp % kHigh, row = high * 16 + lane / 4;
+  Item item{reinterpret_cast<const uint2*>(w) + high * kSteps * 32 + lane, {}, kSteps};
+#pragma unroll
+  for (int u = 0; u < 2; ++u) {
+    const bool inside = kOut % 16 == 0 || row + u * 8 < kOut;
+    item.bias[u] = bias == nullptr ? reinterpret_cast<const float*>(item.weights)
+                                   : bias + (inside ? row + u * 8 : kOut - 1);
+  }
+  return item;
+}
+// They are on their way to the item's warp before the barrier that the product waits for. Every
+// warp fetches something, so that none keeps what it had before.
+struct Held {
+  uint2 weights[16];
+  float bias[2];
+  template <int kSteps>
+  DEVICE void fetch(const Item& item) {
+    __builtin_assume(__isGlobal(item.weights));
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) weights[k] = item.weights[k < item.steps ? k * 32 : 0];
+#pragma unroll
+    for (int u = 0; u < 2; ++u) {
+      __builtin_assume(__isGlobal(item.bias[u]));
+      bias[u] = *item.bias[u];
+    }
+  }
+};
+// As matrix_product(), of items whose warps hold what they need.
+template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
+          typename Store>
+DEVICE void held_product(const Held& held, int warp, const Column& column, const Weight*,
+                         const float* bias, const Store& store) {
+  constexpr int kHigh = (kOut + 15) / 16, kWide = (kColumns + 7) / 8;
+  constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
+  if (warp >= kHigh * kGroups) return;
+  product_item<kTogether, kOut, kColumns>(
+      unsigned(warp), column, [&](int u, int) { return bias == nullptr ? 0.0f : held.bias[u]; },
+      [&](const Columns<kTogether>& x, int) {
+        return product_with<kIn, kStep, kFast, kTogether>(
+            x, [&](int k) { return four_weights(held.weights[k / 8]); });
+      },
+      store);
+}
+#endif
+
 // store(o, n, sum over k of w(k, o) x(k, n)).
 template <int kTogether, int kIn, int kOut, int kColumns, typename X, typename W, typename Store>
 DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
-  constexpr int kHigh = (kOut + 15) / 16, kWide = kColumns / 8;
+  constexpr int kHigh = (kOut + 15) / 16, kWide = (kColumns + 7) / 8;
   constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
   const int group = lane_index() / 4, in_group = lane_index() % 4;
   ROLLED for (int item = warp; item < kHigh * kGroups; item += kWarps) {
@@ -224,9 +307,9 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
         Right b;
 #pragma unroll
         for (int u = 0; u < 2; ++u) {
-          const bool inside =
-              (kIn % 8 == 0 || k + u * 4 < kIn) && (kWide % kTogether == 0 || first + c < kWide);
-          b.set(u, inside ? x(k + u * 4, (first + c) * 8 + group) : 0.0f);
+          const int n = (first + c) * 8 + group;
+          const bool inside = (kIn % 8 == 0 || k + u * 4 < kIn) && n < kColumns;
+          b.set(u, inside ? x(k + u * 4, n) : 0.0f);
         }
         sum[c].add(a, b);
       }
@@ -237,7 +320,7 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
         const int row = o + u / 2 * 8, n = (first + c) * 8 + in_group * 2 + u % 2;
-        if (kOut % 16 == 0 || row < kOut) store(row, n, sum[c].at(u));
+        if ((kOut % 16 == 0 || row < kOut) && n < kColumns) store(row, n, sum[c].at(u));
       }
     }
   }
@@ -246,19 +329,20 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
 // store(k, o, sum over n of x(k, n) y(o, n)) for the columns n of all positions.
 template <int kTogether, int kIn, int kOut, int kPositions, typename X, typename Y, typename Store>
 DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
-  constexpr int kHigh = (kIn + 15) / 16, kWide = (kOut + 7) / 8;
+  constexpr int kHigh = (kIn + 15) / 16, kWide = (kOut + 7) / 8, kAll = kPositions * kLanes;
   constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
   const int group = lane_index() / 4, in_group = lane_index() % 4;
   ROLLED for (int item = warp; item < kHigh * kGroups; item += kWarps) {
     const int i = item % kHigh * 16 + group, first = item / kHigh * kTogether;
     Accumulator sum[kTogether];
 #pragma unroll 1
-    for (int n = in_group; n < kPositions * kLanes; n += 8) {
+    for (int n = in_group; n < kAll; n += 8) {
+      const auto inside = [&](int column) { return kAll % 8 == 0 || column < kAll; };
       Left a;
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
-        const int row = i + u % 2 * 8;
-        a.set(u, kIn % 16 == 0 || row < kIn ? x(row, n + u / 2 * 4) : 0.0f);
+        const int row = i + u % 2 * 8, column = n + u / 2 * 4;
+        a.set(u, (kIn % 16 == 0 || row < kIn) && inside(column) ? x(row, column) : 0.0f);
       }
 #pragma unroll
       for (int c = 0; c < kTogether; ++c) {
@@ -266,7 +350,8 @@ DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
 #pragma unroll
         for (int u = 0; u < 2; ++u) {
           const int o = (first + c) * 8 + group;
-          b.set(u, (kOut % 8 == 0 && kWide % kTogether == 0) || o < kOut ? y(o, n + u * 4) : 0.0f);
+          const bool known = (kOut % 8 == 0 && kWide % kTogether == 0) || o < kOut;
+          b.set(u, known && inside(n + u * 4) ? y(o, n + u * 4) : 0.0f);
         }
         sum[c].add(a, b);
       }
@@ -284,14 +369,17 @@ DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
 
 // The weight gradient of a product, into sums that lie side by side; positions are kXPosition and
 // kYPosition features apart, features of one kXStep and kYStep. Rows 2t and 2t + 1 are columns t
-// and t + 4 of tensor cores; tiles that reach beyond the matrix repeat its last row.
+// and t + 4 of tensor cores, those of two positions where a tile has four; tiles that reach beyond
+// the matrix repeat its last row.
 template <int kTogether, int kIn, int kOut, int kPositions, int kXPosition, int kXStep, bool kXFast,
           int kYPosition, int kYStep, bool kYFast>
 PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* sums, int rows,
                              bool fresh) {
   constexpr int kHigh = (kIn + 15) / 16, kWide = (kOut + 7) / 8;
   constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
-  const int group = lane_index() / 4, row = lane_index() % 4 * 2;
+  constexpr int kApart = kLanes < 8 ? 8 / kLanes : 1;  // positions at once
+  const int group = lane_index() / 4, in_group = lane_index() % 4 * 2;
+  const int row = kApart == 1 ? in_group : in_group % kLanes;
   const auto at_most = [](int k, int last) { return k < last ? k : last; };
   const auto two = [](const float* at) { return *reinterpret_cast<const float2*>(at); };
   if (kXFast) __builtin_assume(__isShared(x));
@@ -307,7 +395,10 @@ PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* s
     }
     Accumulator sum[kTogether];
 #pragma unroll 1
-    for (int p = 0; p < kPositions; ++p) {
+    for (int first_position = 0; first_position < kPositions; first_position += kApart) {
+      const int own = kApart == 1 ? first_position : first_position + in_group / kLanes;
+      const bool known = kPositions % kApart == 0 || own < kPositions;
+      const int p = known ? own : kPositions - 1;
 #pragma unroll
       for (int r = 0; r < kLanes; r += 8) {
         const float2 top = two(x0 + p * (kXPosition * kLanes) + r);
@@ -321,15 +412,15 @@ PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* s
         for (int c = 0; c < kTogether; ++c) {
           const float2 slope = two(y[c] + p * (kYPosition * kLanes) + r);
           Right b;
-          b.set(0, r + row < rows ? slope.x : 0.0f);
-          b.set(1, r + row + 1 < rows ? slope.y : 0.0f);
+          b.set(0, known && r + row < rows ? slope.x : 0.0f);
+          b.set(1, known && r + row + 1 < rows ? slope.y : 0.0f);
           sum[c].add(a, b);
         }
       }
     }
 #pragma unroll
     for (int c = 0; c < kTogether; ++c) {
-      const int o = first + c * 8 + row;
+      const int o = first + c * 8 + in_group;
 #pragma unroll
       for (int u = 0; u < 4; u += 2) {
         if (i + u * 4 >= kIn || o >= kOut) continue;
@@ -353,13 +444,28 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
   plain_product<kIn, kOut, kColumns>(warp, x, w, store);
 }
 template <int, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
-          typename Bias, typename Store>
-DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Bias& bias,
+          typename Store>
+DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Real* bias,
                            const Store& store) {
   plain_product<kIn, kOut, kColumns>(
       warp, [&](int k, int n) { return column(n)[k * kStep * kLanes]; },
       [&](int k, int o) { return w[place_of_weight(k, o, kIn)]; },
-      [&](int o, int n, Real sum) { store(o, n, bias(o) + sum, true); });
+      [&](int o, int n, Real sum) { store(o, n, (bias == nullptr ? Real(0) : bias[o]) + sum, true); });
+}
+struct Item {};
+template <int, int>
+DEVICE Item item_of(int, const Weight*, const Real*) {
+  return {};
+}
+struct Held {
+  template <int>
+  DEVICE void fetch(const Item&) {}
+};
+template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
+          typename Store>
+DEVICE void held_product(const Held&, int warp, const Column& column, const Weight* w,
+                         const Real* bias, const Store& store) {
+  matrix_product<kTogether, kIn, kOut, kColumns, kStep, kFast>(warp, column, w, bias, store);
 }
 template <int, int kIn, int kOut, int kPositions, typename X, typename Y, typename Store>
 DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {

@@ -33,6 +33,11 @@ std::string Writer::free_warp(int64_t warps) {
   return fmt::format("(warp_index() + kWarps - {} % kWarps) % kWarps", from);
 }
 
+bool Writer::can_hold(int64_t warps) {
+  if (holds_.empty()) first_held_ = busy_;
+  return busy_ + warps * 32 <= first_held_ + options_.threads;
+}
+
 void Writer::phase_rows(size_t phase) {
   const std::vector<Step>& steps = plan_.phases[phase].rows;
   if (steps.empty()) return;
@@ -54,18 +59,31 @@ void Writer::row_list(const std::vector<Step>& steps) {
     before += as_function(source_.text);
     source_.text.clear();
   };
+  std::string barrier;  // before the wave
   for (const std::vector<const Step*>& wave : waves_of(plan_, steps)) {
     busy_ = 0;
-    if (source_.text.size() > kPartSize) end_part();
+    if (source_.text.size() > kPartSize && !inlined_) {
+      line(std::exchange(barrier, ""));
+      end_part();
+    }
+    const std::string done = std::exchange(source_.text, "");
     std::vector<const Step*> loops;
     for (const Step* step : wave) {
       step->kind == StepKind::kLoop ? loops.push_back(step) : row_step(*step);
     }
+    if (holds_.empty()) {
+      source_.text = done + barrier + source_.text;
+    } else {
+      source_.text = fmt::format("{}{{ Held held;\n{{ {}held.fetch<{}>(item); }}\n{}{}}}\n", done,
+                                 std::exchange(holds_, ""), std::exchange(held_steps_, 0), barrier,
+                                 source_.text);
+    }
     if (!loops.empty()) end_part();
     for (const Step* step : loops) loop(*step);
     if (!loops.empty()) before += std::exchange(source_.text, "");
-    line("block_barrier();");
+    barrier = "block_barrier();\n";
   }
+  source_.text += barrier;
   end_part();
   source_.text = std::move(before);
 }
@@ -154,7 +172,9 @@ void Writer::loop(const Step& step) {
   line(fmt::format("for (int r = thread_index(); r < kLanes; r += kThreads) {} = Real(round);",
                    memory_.element(step.outputs[0], "0")));
   line("block_barrier();");
+  const bool inner = std::exchange(in_loop_, true);
   row_list(step.body);
+  in_loop_ = inner;
   line("}");
 }
 

@@ -12,6 +12,7 @@ namespace agora::compute::kernel {
 namespace {
 
 constexpr size_t kFewProducts = 64;
+constexpr int64_t kCloseWeights = 1 << 17;  // short ones, as many as stay close to a block
 
 void add_readers(const std::vector<Step>& steps, std::multimap<int32_t, const Step*>& readers) {
   for (const Step& step : steps) {
@@ -33,6 +34,10 @@ Writer::Writer(const Plan& plan, const SourceOptions& options)
     add_readers(phase.rows, readers_);
   }
   find_weights();
+  // A search has few products and runs often: calls cost it more than code.
+  is_short_ = options_.short_products && options_.type == Type::kFloat32;
+  inlined_ = is_short_ && products_ <= kFewProducts;
+  holds_weights_ = inlined_ && source_.tiled > kCloseWeights;
 }
 
 void Writer::line(const std::string& text) {
@@ -57,11 +62,9 @@ Source Writer::run() {
   line(fmt::format("using Real = {};", options_.type == Type::kFloat64 ? "double" : "float"));
   line(fmt::format("constexpr int kLanes = {}, kBlockThreads = {};", options_.lanes,
                    options_.threads));
-  const bool is_short = options_.short_products && options_.type == Type::kFloat32;
-  if (is_short) line("#define AGORA_SHORT");
-  // A search has few products and runs often: calls cost it more than code.
-  if (is_short && products_ <= kFewProducts) line("#define AGORA_INLINED");
-  line(fmt::format("constexpr bool kShort = {};", is_short));
+  if (is_short_) line("#define AGORA_SHORT");
+  if (inlined_) line("#define AGORA_INLINED");
+  line(fmt::format("constexpr bool kShort = {};", is_short_));
   for (const char* const part : {kPrelude, kProducts, kReflections}) line(part);
   const bool images = plan_.image_features > 0;
   line(images ? kImages : "struct bf16;");

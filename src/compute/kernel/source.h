@@ -13,7 +13,7 @@ namespace agora::compute::kernel {
 
 struct SourceOptions {
   Type type = Type::kFloat32;
-  int64_t lanes = 8;          // rows of a tile, a multiple of 8
+  int64_t lanes = 8;          // rows of a tile: 4, or a multiple of 8
   int64_t threads = 512;      // of a block
   int64_t fast_features = 0;  // of the scratch, which fit in a block's fast memory
   bool keeps_fast = false;    // what is kept per row lies behind them: a block has one tile

@@ -68,6 +68,11 @@ class Writer {
   // loops of the wave keep busy come first.
   void begin_threads(int64_t count);
   std::string free_warp(int64_t warps);
+  // Whether the warps that free_warp() gives next hold nothing for the wave yet.
+  bool can_hold(int64_t warps);
+  // What a product's items need of weights, fetched before the barrier that the product waits for.
+  void hold(int64_t in, int64_t out, const std::string& warp, int64_t items,
+            const std::string& weights, const std::string& bias);
   // The instructions of a group for element `f`; of one that follows an operation, whose value is
   // v0, those after it. Results are stored where the condition holds.
   std::string group(const Step& step, const std::string& f, const std::string& condition = "");
@@ -88,7 +93,14 @@ class Writer {
   std::vector<int64_t> sums_at_;            // per phase: where its sums start among a block's own
   std::map<int32_t, int64_t> inline_sums_;  // buffers that their reader adds up: place of the sums
   std::vector<Tiled> tiled_;
-  size_t products_ = 0;  // of rows
+  size_t products_ = 0;         // of rows
+  bool is_short_ = false;       // products
+  bool inlined_ = false;        // functions
+  bool holds_weights_ = false;  // in loops
+  bool in_loop_ = false;
+  std::string holds_;       // of the wave that is being written
+  int64_t held_steps_ = 0;  // of eight inputs, at most
+  int64_t first_held_ = 0;  // where their threads begin among the busy ones
   size_t phase_ = 0;
   std::string functions_;  // the row steps
   int parts_ = 0;          // of them
