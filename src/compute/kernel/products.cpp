@@ -72,7 +72,7 @@ void Writer::matmul(const Step& step) {
   const Tiling tiles = tiling((out + 15) / 16, (columns + 7) / 8, options_.threads / 32);
   const bool held = in_loop_ && holds_weights_ && in <= kMostHeld && can_hold(tiles.items);
   const std::string warp = free_warp(tiles.items), weights = tiled(w);
-  const std::string bias = step.bias ? memory_.start(step.inputs[2]) : "nullptr";
+  const std::string bias = step.bias ? memory_.start(step.inputs[2]) : "NoBias{}";
   line(fmt::format("{{ const Real* const x = {};", memory_.start(x)));
   if (y.buffer >= 0) line(fmt::format("Real* const y = {};", memory_.start(y)));
   const std::string shape = fmt::format("{}, {}, {}, {}, {}, {}", tiles.together, in, out, columns,

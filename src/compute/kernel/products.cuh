@@ -53,6 +53,11 @@ DEVICE float4 four_weights(const Weight* w) { return *reinterpret_cast<const flo
 #endif
 #endif
 
+// What a product starts from: a bias for every output, or nothing.
+struct NoBias {};
+DEVICE Real bias_at(NoBias, int) { return 0; }
+DEVICE Real bias_at(const Real* bias, int o) { return bias[o]; }
+
 // Products, thread by thread.
 template <int kIn, int kOut, int kColumns, typename X, typename W, typename Store>
 DEVICE void plain_product(int warp, const X& x, const W& w, const Store& store) {
@@ -179,9 +184,9 @@ DEVICE void product_item(unsigned item, const Column& column, const Begin& begin
   Columns<kTogether> x;
 #pragma unroll
   for (int c = 0; c < kTogether; ++c) {
-    const int n = (first + c) * 8 + group;
-    const bool reaches = kWide % kTogether != 0 || kColumns % 8 != 0;
-    x.at[c] = column(reaches && n >= kColumns ? kColumns - 1 : n);
+    const int tile = kWide % kTogether != 0 && first + c >= kWide ? kWide - 1 : first + c;
+    const int n = tile * 8 + group;
+    x.at[c] = column(kColumns % 8 != 0 && n >= kColumns ? kColumns - 1 : n);
   }
   int row[2];
   bool inside[2];
@@ -208,17 +213,17 @@ DEVICE void product_item(unsigned item, const Column& column, const Begin& begin
 }
 
 // store(o, n, bias[o] + sum over k of w[k, o] column(n)[k], inside): column(n) points to input 0,
-// inputs are kStep features apart; w lie in tiles; bias may be null. What is not inside is not to be
-// stored; it is there so that nobody branches.
+// inputs are kStep features apart; w lie in tiles. What is not inside is not to be stored; it is
+// there so that nobody branches.
 template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
-          typename Store>
-DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Real* bias,
+          typename Bias, typename Store>
+DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Bias& bias,
                            const Store& store) {
   constexpr int kHigh = (kOut + 15) / 16, kWide = (kColumns + 7) / 8;
   constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
   ROLLED for (unsigned item = unsigned(warp); item < kHigh * kGroups; item += kWarps) {
     product_item<kTogether, kOut, kColumns>(
-        item, column, [&](int, int row) { return bias == nullptr ? 0.0f : bias[row]; },
+        item, column, [&](int, int row) { return bias_at(bias, row); },
         [&](const Columns<kTogether>& x, int high) {
           return product_tile<kIn, kStep, kFast, kTogether>(
               x, w + (high * ((kIn + 7) / 8) * 32 + lane_index()) * 4);
@@ -234,8 +239,14 @@ struct Item {
   const float* bias[2];
   int steps;
 };
-template <int kIn, int kOut>
-DEVICE Item item_of(int warp, const Weight* w, const float* bias) {
+DEVICE const float* bias_place(const float* bias, int o, const void*) { return bias + o; }
+DEVICE const float* bias_place(NoBias, int, const void* any) {
+  return static_cast<const float*>(any);
+}
+DEVICE float held_bias(const float*, float held) { return held; }
+DEVICE float held_bias(NoBias, float) { return 0; }
+template <int kIn, int kOut, typename Bias>
+DEVICE Item item_of(int warp, const Weight* w, const Bias& bias) {
   constexpr int kHigh = (kOut + 15) / 16, kSteps = (kIn + 7) / 8;
   int lane = lane_index();
   asm volatile("" : "+r"(lane));  // addresses are computed here, not kept from round to round
@@ -244,8 +255,7 @@ DEVICE Item item_of(int warp, const Weight* w, const float* bias) {
 #pragma unroll
   for (int u = 0; u < 2; ++u) {
     const bool inside = kOut % 16 == 0 || row + u * 8 < kOut;
-    item.bias[u] = bias == nullptr ? reinterpret_cast<const float*>(item.weights)
-                                   : bias + (inside ? row + u * 8 : kOut - 1);
+    item.bias[u] = bias_place(bias, inside ? row + u * 8 : kOut - 1, item.weights);
   }
   return item;
 }
@@ -268,14 +278,14 @@ struct Held {
 };
 // As matrix_product(), of items whose warps hold what they need.
 template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
-          typename Store>
+          typename Bias, typename Store>
 DEVICE void held_product(const Held& held, int warp, const Column& column, const Weight*,
-                         const float* bias, const Store& store) {
+                         const Bias& bias, const Store& store) {
   constexpr int kHigh = (kOut + 15) / 16, kWide = (kColumns + 7) / 8;
   constexpr int kGroups = (kWide + kTogether - 1) / kTogether;
   if (warp >= kHigh * kGroups) return;
   product_item<kTogether, kOut, kColumns>(
-      unsigned(warp), column, [&](int u, int) { return bias == nullptr ? 0.0f : held.bias[u]; },
+      unsigned(warp), column, [&](int u, int) { return held_bias(bias, held.bias[u]); },
       [&](const Columns<kTogether>& x, int) {
         return product_with<kIn, kStep, kFast, kTogether>(
             x, [&](int k) { return four_weights(held.weights[k / 8]); });
@@ -444,17 +454,17 @@ DEVICE void product(int warp, const X& x, const W& w, const Store& store) {
   plain_product<kIn, kOut, kColumns>(warp, x, w, store);
 }
 template <int, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
-          typename Store>
-DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Real* bias,
+          typename Bias, typename Store>
+DEVICE void matrix_product(int warp, const Column& column, const Weight* w, const Bias& bias,
                            const Store& store) {
   plain_product<kIn, kOut, kColumns>(
       warp, [&](int k, int n) { return column(n)[k * kStep * kLanes]; },
       [&](int k, int o) { return w[place_of_weight(k, o, kIn)]; },
-      [&](int o, int n, Real sum) { store(o, n, (bias == nullptr ? Real(0) : bias[o]) + sum, true); });
+      [&](int o, int n, Real sum) { store(o, n, bias_at(bias, o) + sum, true); });
 }
 struct Item {};
-template <int, int>
-DEVICE Item item_of(int, const Weight*, const Real*) {
+template <int, int, typename Bias>
+DEVICE Item item_of(int, const Weight*, const Bias&) {
   return {};
 }
 struct Held {
@@ -462,9 +472,9 @@ struct Held {
   DEVICE void fetch(const Item&) {}
 };
 template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, typename Column,
-          typename Store>
+          typename Bias, typename Store>
 DEVICE void held_product(const Held&, int warp, const Column& column, const Weight* w,
-                         const Real* bias, const Store& store) {
+                         const Bias& bias, const Store& store) {
   matrix_product<kTogether, kIn, kOut, kColumns, kStep, kFast>(warp, column, w, bias, store);
 }
 template <int, int kIn, int kOut, int kPositions, typename X, typename Y, typename Store>
