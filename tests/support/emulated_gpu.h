@@ -23,7 +23,6 @@ class EmulatedGpu final : public kernel::Machine {
   }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t,
                                           bool) override {
-    latest_ = text;
     return std::make_unique<HostKernel>(code_of(text));
   }
   int64_t blocks() const override { return 1; }
@@ -65,6 +64,7 @@ class EmulatedGpu final : public kernel::Machine {
   // Compilers run side by side; kernels of equal text share the code.
   std::shared_future<Function> code_of(const std::string& text) {
     const std::lock_guard lock(mutex_);
+    latest_ = text;
     std::shared_future<Function>& code = kernels_[text];
     if (!code.valid()) {
       code =
