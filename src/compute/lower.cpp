@@ -235,7 +235,7 @@ View Lowering::source_view(int32_t id) {
     return it;
   }
   if (rows) {  // an input or a variable of the host
-    const View it = dense_view(new_buffer(Space::kScratch, feature_count(shape)), shape, true);
+    View it = dense_view(new_buffer(Space::kScratch, feature_count(shape)), shape, true);
     Step load{.kind = StepKind::kLoadRows, .op = node.op, .node = id, .outputs = {it}};
     load.variable = node.op == Op::kVariable;
     if (load.variable) {
@@ -254,7 +254,7 @@ View Lowering::source_view(int32_t id) {
     return it;
   }
   const bool variable = node.op == Op::kVariable;
-  const View it = dense_view(
+  View it = dense_view(
       new_buffer(variable ? Space::kVariable : Space::kShared, feature_count(shape)), shape, false);
   Buffer& buffer = plan_.buffers[static_cast<size_t>(it.buffer)];
   buffer.used = true;
@@ -335,7 +335,7 @@ View Lowering::in_memory(const View& it, bool rows, bool dense) {
                         !it.uniform && it.strides.back() == 0;
   if (!it.uniform && it.rows == rows && (!dense || it.dense()) && !repeated) return it;
   const Space space = rows ? Space::kScratch : Space::kShared;
-  const View to = dense_view(new_buffer(space, it.count()), it.shape, rows);
+  View to = dense_view(new_buffer(space, it.count()), it.shape, rows);
   copy(it, to);
   return to;
 }
