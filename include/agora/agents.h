@@ -34,7 +34,7 @@ struct Learning {
   std::function<bool(const LearningProgress&)> progress = {};  // false: save and stop here
 };
 
-// A policy. One with a memory remembers what it was asked until forget().
+// A policy. One with a memory remembers what it was asked, and what was done, until forget().
 class Agent {
  public:
   virtual ~Agent() = default;
@@ -43,6 +43,7 @@ class Agent {
   virtual int actions() const = 0;
   // The probability of every action.
   virtual std::vector<double> probabilities(std::span<const std::byte> observation) = 0;
+  virtual void did(int action) = 0;  // in what was asked last
   virtual void forget() = 0;
   virtual void save(const std::string& file) const = 0;
 };

@@ -39,6 +39,13 @@ class LearnedAgent : public Agent {
     return all;
   }
 
+  void did(int action) override {
+    if (action < 0 || action >= actions()) {
+      throw user_error("action {}, expected 0 to {}", action, actions() - 1);
+    }
+    const auto done = static_cast<int32_t>(action);
+    if (policy_ != nullptr) policy_->did(std::span(&done, 1));
+  }
   void forget() override {
     if (policy_ != nullptr) policy_->forget(0);
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "agents/context.h"
+#include "agents/remembering.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -228,6 +229,19 @@ void expect_sizes(const std::vector<int64_t>& sizes, int64_t least, int64_t most
   }
 }
 
+MemoryOptions memory_of(const Json& told, const std::string& where) {
+  MemoryOptions memory;
+  for (const OptionParameter<MemoryOptions>& each : memory_parameters()) {
+    const auto number = json_member<double>(told, each.name, where);
+    const std::string wanted = expected(each, number);
+    if (!wanted.empty()) {
+      throw user_error("{}: {} is {}, expected {}", where, each.name, number, wanted);
+    }
+    each.set(memory, number);
+  }
+  return memory;
+}
+
 }  // namespace
 
 void value_logits(double temperature, std::span<float> values) {
@@ -247,7 +261,7 @@ void value_logits(double temperature, std::span<float> values) {
 
 void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
   TensorFile saved;
-  const Json about = {
+  Json about = {
       {"format", 1},
       {"environment", policy.environment},
       {"environment_arguments", arguments_json(policy.environment_arguments)},
@@ -269,6 +283,11 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
       {"head", policy.head == Head::kValues ? "values" : "actor-critic"},
       {"temperature", policy.temperature},
       {"members", policy.members.size()}};
+  if (policy.memory.cost > 0) {
+    for (const OptionParameter<MemoryOptions>& each : memory_parameters()) {
+      about["memory"][each.name] = *each.get(policy.memory);
+    }
+  }
   saved.metadata[kMetadata] = dump_json(about);
   for (size_t m = 0; m < policy.members.size(); ++m) {
     for (StoredTensor tensor : policy.members[m]) {
@@ -347,6 +366,7 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   if (!(policy.temperature >= 0 && std::isfinite(policy.temperature))) {
     throw user_error("{}: a temperature of {}", name, policy.temperature);
   }
+  if (about.contains("memory")) policy.memory = memory_of(about["memory"], name + ": memory");
   const auto members = json_member<size_t>(about, "members", name);
   if (members < 1 || members > 1000) throw user_error("{}: {} members", name, members);
   policy.members.resize(members);
@@ -372,7 +392,9 @@ std::unique_ptr<Policy> random_policy(const Space& space) {
 }
 
 std::unique_ptr<Policy> make_policy(const SavedPolicy& saved, int64_t rows) {
-  return std::make_unique<NetworkPolicy>(saved, rows);
+  auto policy = std::make_unique<NetworkPolicy>(saved, rows);
+  if (saved.memory.cost == 0) return policy;
+  return remembering(std::move(policy), rows, saved.memory);
 }
 
 }  // namespace agora::agents

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agents/environment.h"
+#include "agents/episode_memory.h"
 #include "agents/network.h"
 #include "base/safetensors.h"
 
@@ -21,6 +22,8 @@ class Policy {
   // A policy with a memory has one per row.
   virtual void logits(std::span<const std::byte> observations, int64_t rows,
                       std::span<float> out) = 0;
+  // What was done in the rows of the last logits().
+  virtual void did(std::span<const int32_t> actions) { static_cast<void>(actions); }
   virtual void forget(int64_t row) { static_cast<void>(row); }  // its episode is over
 };
 
@@ -52,6 +55,7 @@ struct SavedPolicy {
   Link link = Link::kMax;
   Head head = Head::kActorCritic;
   double temperature = 0;  // of a softmax of values; 0: the best action, the first of equals
+  MemoryOptions memory = {.cost = 0};
   std::vector<std::vector<StoredTensor>> members;  // named as in the graph: policy.*
   // Of a network with a context: what makes it of what an episode has shown, and its tensors.
   int64_t encoder_levels = 0;

@@ -249,6 +249,7 @@ std::optional<Profile> PpoEnsemble::profile() const {
 SavedPolicy PpoEnsemble::policy() const {
   SavedPolicy saved = policy_without_members(agent_, members_[0]->player.environment().space());
   saved.link = options_.deployed;
+  saved.memory = options_.memory;
   if (distilled_ != nullptr) {
     saved.members.push_back(stored_under(distilled_->variables(), distilled_->parameter_names()));
     return saved;

@@ -17,11 +17,12 @@ struct EnsembleOptions {
   // Each member on all levels, on a bootstrap sample of them, or on a part that no other has.
   enum class Levels : uint8_t { kAll, kBootstrap, kParts };
   Levels levels = Levels::kAll;
-  Link deployed = Link::kMax;     // how the members become one policy
-  bool distilled = false;         // or one that imitates them all, and that they are drawn to
-  int64_t rollout = 256;          // steps of each environment between two updates
-  double reward_discount = 0.99;  // of the returns that scale rewards
-  bool plays_ahead = true;        // where a device learns; changes nothing but the time it takes
+  Link deployed = Link::kMax;          // how the members become one policy
+  MemoryOptions memory = {.cost = 0};  // of what is deployed
+  bool distilled = false;              // or one that imitates them all, and that they are drawn to
+  int64_t rollout = 256;               // steps of each environment between two updates
+  double reward_discount = 0.99;       // of the returns that scale rewards
+  bool plays_ahead = true;  // where a device learns; changes nothing but the time it takes
   PpoOptions ppo = {};
 };
 

@@ -49,4 +49,19 @@ EnsembleOptions ensemble_told(const Told& told) {
   return how;
 }
 
+std::vector<Parameter> leep_parameters() {
+  return both(ppo_parameters(),
+              {members_parameter(), penalty_parameter(),
+               flag("average", "link the members by their mean, not by the largest")});
+}
+
+EnsembleOptions leep_told(const Told& told) {
+  EnsembleOptions how = ensemble_told(told);
+  how.members = told.whole<int64_t>("members");
+  how.deployed = told.flag("average") ? Link::kAverage : Link::kMax;
+  how.pull = {.penalty = told.number("penalty"), .link = how.deployed};
+  how.levels = EnsembleOptions::Levels::kBootstrap;
+  return how;
+}
+
 }  // namespace agora::agents

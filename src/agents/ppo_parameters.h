@@ -10,5 +10,8 @@ std::vector<Parameter> ppo_parameters(const std::vector<std::string>& names);  /
 Parameter members_parameter();
 Parameter penalty_parameter();
 EnsembleOptions ensemble_told(const Told& told);
+// Linked ensembles for the epistemic POMDP, whatever they are deployed with.
+std::vector<Parameter> leep_parameters();
+EnsembleOptions leep_told(const Told& told);
 
 }  // namespace agora::agents

@@ -57,6 +57,16 @@ std::string PolicyOptions::file() const {
   return (std::filesystem::path(policy) / "policy.safetensors").string();
 }
 
+agents::MemoryOptions PolicyOptions::memory_in_place_of(agents::MemoryOptions own) const {
+  for (const auto& each : agents::memory_parameters()) {
+    if (const auto& told = memory.at(each.name)) each.set(own, *told);
+  }
+  if (own.cost == 0 && memory.at("recall-radius")) {
+    throw user_error("--recall-radius: the policy has no memory; --recall gives it one");
+  }
+  return own;
+}
+
 std::unique_ptr<agents::Policy> PolicyOptions::load(int64_t rows) {
   std::unique_ptr<agents::Policy> actor;
   how.environment = world->name;
@@ -68,8 +78,11 @@ std::unique_ptr<agents::Policy> PolicyOptions::load(int64_t rows) {
                                                    .count = 1,
                                                    .arguments = how.environment_arguments});
     actor = agents::random_policy(env->space());
+    const agents::MemoryOptions told = memory_in_place_of({.cost = 0});
+    if (told.cost > 0) actor = agents::remembering(std::move(actor), rows, told);
   } else {
-    const agents::SavedPolicy saved = agents::load_policy(file());
+    agents::SavedPolicy saved = agents::load_policy(file());
+    saved.memory = memory_in_place_of(saved.memory);
     trained = saved.levels;
     how.environment_arguments = saved.environment_arguments;
     if (world->name.empty()) {
@@ -92,6 +105,11 @@ std::shared_ptr<PolicyOptions> declare_policy(OptionList& app) {
   app.add("policy", options->policy, "A run's folder, a policy's file, or random").required();
   options->world = declare_world(app, "");
   app.add("--levels", options->levels, "unseen, so many from 0 on, or =LEVEL").shows_default();
+  for (const auto& each : agents::memory_parameters()) {
+    app.add("--" + each.name, options->memory[each.name],
+            fmt::format("In place of the policy's own: {}", each.summary))
+        .check(within(each));
+  }
   app.flag("--greedy", options->how.greedy, "The likeliest action, not a draw");
   return options;
 }

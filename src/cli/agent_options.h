@@ -1,9 +1,12 @@
 #pragma once
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agents/environment.h"
 #include "agents/evaluation/evaluate.h"
+#include "agents/remembering.h"
 #include "cli/kind_options.h"
 #include "cli/verb.h"
 
@@ -25,11 +28,15 @@ struct PolicyOptions {
   std::string policy, levels = "unseen";
   int64_t trained = 0;
   agents::EvaluationOptions how = {};
+  std::map<std::string, std::optional<double>> memory = {};  // given in place of the policy's own
   std::shared_ptr<WorldOptions> world = {};
 
   std::string file() const;
   // The policy for `rows` at a time; `how` is told what is left to the policy.
   std::unique_ptr<agents::Policy> load(int64_t rows);
+
+ private:
+  agents::MemoryOptions memory_in_place_of(agents::MemoryOptions own) const;
 };
 std::shared_ptr<PolicyOptions> declare_policy(OptionList& app);
 

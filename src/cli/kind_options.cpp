@@ -17,6 +17,8 @@ bool same(const Parameter& a, const Parameter& b) {
          a.type == b.type && a.summary == b.summary;
 }
 
+}  // namespace
+
 Check within(const Parameter& parameter) {
   return {[=](const std::string& text) {
     const auto numbers = parameter.type == Parameter::Type::kNumbers
@@ -30,8 +32,6 @@ Check within(const Parameter& parameter) {
     return std::string();
   }};
 }
-
-}  // namespace
 
 KindOptions::KindOptions(OptionList& app, std::vector<Kind> kinds, std::string prefix)
     : kinds_(std::move(kinds)), prefix_(std::move(prefix)) {

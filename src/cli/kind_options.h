@@ -9,6 +9,9 @@
 
 namespace agora::cli {
 
+// What a parameter may be.
+Check within(const Parameter& parameter);
+
 // The options that kinds declare in their own files, all of them on one verb.
 class KindOptions {
  public:

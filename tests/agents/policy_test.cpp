@@ -69,6 +69,20 @@ TEST_F(Claims, ThatCannotBeAreToldInOneLine) {
   refused("/levels", 0, "learned on 0 levels");
 }
 
+TEST_F(Claims, OfAMemory) {
+  SavedPolicy policy = load_policy(file);
+  EXPECT_EQ(policy.memory.cost, 0);
+  policy.memory = {.cost = 0.25, .radius = 0.5};
+  save_policy(file, policy);
+  saved = read_safetensors(file);
+  EXPECT_EQ(load_policy(file).memory.cost, 0.25);
+  EXPECT_EQ(load_policy(file).memory.radius, 0.5);
+  refused("/memory/recall", -1.0, "recall is -1, expected 0 to 100");
+  refused("/memory/recall-radius", 2.0, "recall-radius is 2, expected 0 to 1");
+  refused("/memory/recall", "zz", "memory");
+  refused("/memory", Json::array({1}), "memory");
+}
+
 TEST_F(Claims, OfAnEncoderThatIsNotThere) {
   const AgentOptions options{.environment = "maze",
                              .levels = Levels::range(0, 2),

@@ -90,6 +90,7 @@ Evaluation evaluate(Policy& policy, const EvaluationOptions& options) {
       Rng rng(options.seed, stream(Stream::kEvaluation), step, static_cast<uint32_t>(e));
       chosen[e] = options.greedy ? nn::most_likely(row) : nn::sample_categorical(row, rng);
     }
+    policy.did(chosen);
     env->step(chosen);
     for (int64_t e = 0; e < n; ++e) {
       earned[e] += env->rewards()[e];

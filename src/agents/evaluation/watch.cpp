@@ -28,6 +28,7 @@ std::vector<Episode> watch(
     Rng rng(options.seed, stream(Stream::kEvaluation), step);
     const int32_t action =
         options.greedy ? nn::most_likely(logits) : nn::sample_categorical(logits, rng);
+    policy.did(std::span(&action, 1));
     env->step(std::span(&action, 1));
     now.earned += env->rewards()[0];
     ++now.steps;

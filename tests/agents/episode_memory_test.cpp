@@ -1,0 +1,174 @@
+// What an episode has shown: a search through places that nobody knows, guided by a policy.
+#include "agents/episode_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "agents/evaluation/evaluate.h"
+#include "agents/remembering.h"
+#include "base/rng.h"
+#include "nn/categorical.h"
+#include "support/scratch.h"
+
+namespace agora::agents {
+namespace {
+
+constexpr int64_t kActions = 6;  // four moves and two that do nothing
+
+// A tree of cells: cell k > 0 hangs on a cell before it, `side` of which it takes.
+struct Tree {
+  std::vector<std::array<int, 4>> next;  // (cells): where the moves lead
+
+  Tree(int cells, uint64_t seed) : next(1, {-1, -1, -1, -1}) {
+    Rng rng(seed, 0, 0);
+    while (static_cast<int>(next.size()) < cells) {
+      const auto at = static_cast<int>(rng.below(static_cast<uint32_t>(next.size())));
+      const auto side = static_cast<int>(rng.below(4));
+      if (next[at][side] >= 0) continue;
+      next[at][side] = static_cast<int>(next.size());
+      next.push_back({-1, -1, -1, -1});
+      next.back()[(side + 2) % 4] = at;
+    }
+  }
+  int after(int cell, int action) const {
+    return action < 4 && next[cell][action] >= 0 ? next[cell][action] : cell;
+  }
+};
+
+const ObservationSpace kNumbers{.type = ObservationSpace::Type::kByte, .shape = {2}};
+
+std::vector<std::byte> seen(int cell) {
+  return {static_cast<std::byte>(cell % 256), static_cast<std::byte>(cell / 256)};
+}
+
+// Steps until all cells were seen, at most `limit`; a policy that knows nothing.
+int steps_to_see_all(const Tree& tree, bool remembers, uint64_t seed, int limit) {
+  EpisodeMemory memory(kNumbers, kActions, {});
+  std::vector<bool> known(tree.next.size());
+  size_t left = known.size();
+  int cell = 0;
+  for (int step = 0; step < limit; ++step) {
+    if (!known[cell]) {
+      known[cell] = true;
+      if (--left == 0) return step;
+    }
+    std::vector<float> logits(kActions, 0.0F);
+    if (remembers) memory.see(seen(cell), logits);
+    Rng rng(seed, 1, static_cast<uint32_t>(step));
+    const int action = nn::sample_categorical(logits, rng);
+    memory.did(action);
+    cell = tree.after(cell, action);
+  }
+  return limit;
+}
+
+TEST(EpisodeMemory, SeesAllOfAMazeInStepsThatGrowWithItsSize) {
+  constexpr int kCells = 100;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const Tree tree(kCells, seed);
+    // All that can be tried is tried at most once before what is behind it is worth less: six
+    // actions in each cell, and the ways back.
+    EXPECT_LT(steps_to_see_all(tree, true, seed, 10'000), 12 * kCells) << seed;
+  }
+}
+
+TEST(EpisodeMemory, IsFasterThanChance) {
+  int with = 0, without = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const Tree tree(60, seed);
+    with += steps_to_see_all(tree, true, seed, 20'000);
+    without += steps_to_see_all(tree, false, seed, 20'000);
+  }
+  EXPECT_LT(4 * with, without);
+}
+
+TEST(EpisodeMemory, LeavesANewPlaceToThePolicy) {
+  EpisodeMemory memory(kNumbers, 3, {});
+  const std::vector<float> own{0.3F, -2.0F, 1.0F};
+  for (int cell = 0; cell < 20; ++cell) {
+    std::vector<float> logits = own;
+    memory.see(seen(cell), logits);
+    EXPECT_EQ(logits, own);
+    memory.did(cell % 3);
+  }
+  EXPECT_EQ(memory.places(), 20);
+}
+
+// What was tried and did nothing is avoided, more so than what is unlikely.
+TEST(EpisodeMemory, DoesNotTryWhatDidNothingAgain) {
+  EpisodeMemory memory(kNumbers, 3, {});
+  std::vector<float> logits{3.0F, 0.0F, 0.0F};
+  memory.see(seen(7), logits);
+  memory.did(0);
+  logits = {3.0F, 0.0F, 0.0F};
+  memory.see(seen(7), logits);
+  EXPECT_GT(logits[1], logits[0] + 1);
+  EXPECT_GT(logits[2], logits[0] + 1);
+  memory.clear();
+  logits = {3.0F, 0.0F, 0.0F};
+  memory.see(seen(7), logits);
+  EXPECT_EQ(logits, (std::vector<float>{3.0F, 0.0F, 0.0F}));
+}
+
+// 0 -> 1 -> 2 by action 0, and back by action 1. In 2 all is tried; what the policy thinks more of
+// is in 0, two steps away, though in 1 something is left too.
+TEST(EpisodeMemory, GoesBackToWhatIsWorthMore) {
+  const std::map<int, std::vector<float>> thinks{
+      {0, {0.0F, -20.0F, -0.1F}}, {1, {0.0F, -20.0F, -8.0F}}, {2, {0.0F, 0.0F, 0.0F}}};
+  EpisodeMemory memory(kNumbers, 3, {});
+  const std::vector<std::pair<int, int>> walk{{0, 0}, {1, 0}, {2, 0}, {2, 2},
+                                              {2, 1}, {1, 0}, {2, 0}, {2, 2}};
+  for (const auto& [cell, action] : walk) {
+    std::vector<float> logits = thinks.at(cell);
+    memory.see(seen(cell), logits);
+    memory.did(action);
+  }
+  std::vector<float> logits = thinks.at(2);
+  memory.see(seen(2), logits);
+  EXPECT_EQ(nn::most_likely(logits), 1);
+  memory.did(1);
+  logits = thinks.at(1);
+  memory.see(seen(1), logits);
+  EXPECT_EQ(nn::most_likely(logits), 2) << "from 1 nobody has gone back to 0 yet";
+}
+
+std::vector<std::byte> picture_with_square_at(int64_t x) {
+  std::vector<std::byte> rgb(64 * 64 * 3);
+  for (int64_t v = 20; v < 26; ++v) {
+    for (int64_t u = x; u < x + 6; ++u) {
+      for (int64_t c = 0; c < 3; ++c) rgb[(v * 64 + u) * 3 + c] = std::byte{255};
+    }
+  }
+  return rgb;
+}
+
+TEST(EpisodeMemory, TakesPicturesOfNearlyTheSameForOnePlace) {
+  const ObservationSpace pixels{.type = ObservationSpace::Type::kByte, .shape = {64, 64, 3}};
+  for (const bool exact : {false, true}) {
+    EpisodeMemory memory(pixels, 2, {.radius = exact ? 0.0 : 0.35});
+    std::vector<float> logits(2);
+    for (const int64_t x : {10, 16, 22, 28}) memory.see(picture_with_square_at(x), logits);
+    EXPECT_EQ(memory.places(), 4);
+    memory.see(picture_with_square_at(23), logits);
+    EXPECT_EQ(memory.places(), exact ? 5 : 4);
+    memory.see(picture_with_square_at(31), logits);
+    EXPECT_EQ(memory.places(), exact ? 6 : 5);
+  }
+}
+
+TEST(Remembering, EarnsMoreInMazesThanTheSamePolicyWithout) {
+  const auto maze = make_environment("maze", {.levels = Levels::range(0, 1), .count = 1});
+  const EvaluationOptions how{
+      .environment = "maze", .levels = Levels::range(500, 100'000), .episodes = 256, .seed = 3};
+  const auto chance = random_policy(maze->space());
+  const auto searching = remembering(random_policy(maze->space()), how.environments, {});
+  const Evaluation without = evaluate(*chance, how), with = evaluate(*searching, how);
+  EXPECT_GT(with.low, without.high);
+  // A second evaluation remembers nothing of the first.
+  EXPECT_EQ(evaluate(*searching, how).returns, with.returns);
+}
+
+}  // namespace
+}  // namespace agora::agents
