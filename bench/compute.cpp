@@ -255,9 +255,12 @@ const Works& works() {
       {"algnet-5x10", [] { return algnet(5, 10); }},
       {"impala-forward", [] { return impala(false, 256); }},
       {"impala-train", [] { return impala(true, 256); }},
+      {"impala-forward-16", [] { return impala(false, 16); }},
       {"impala-forward-32", [] { return impala(false, 32); }},
       {"impala-forward-64", [] { return impala(false, 64); }},
+      {"impala-forward-1024", [] { return impala(false, 1024); }},
       {"impala-forward-2048", [] { return impala(false, 2048); }},
+      {"impala-train-512", [] { return impala(true, 512); }},
       {"impala-train-2048", [] { return impala(true, 2048); }},
   };
   static const Works all = [] {

@@ -40,24 +40,36 @@ std::span<const std::byte> seen_in(const Rollout& rollout, const Space& space, i
       .subspan(static_cast<size_t>(first) * bytes, static_cast<size_t>(count) * bytes);
 }
 
+namespace {
+
+// Logits of samples `first` and on become probabilities.
+void normalise(const Rollout& rollout, const Space& space, int64_t first, std::span<float> logits) {
+  const auto actions = static_cast<size_t>(space.actions);
+  if (!rollout.masks.empty()) {
+    forbid(std::span(rollout.masks).subspan(static_cast<size_t>(first) * actions, logits.size()),
+           logits);
+  }
+  for (size_t k = 0; k < logits.size(); k += actions) {
+    const auto row = logits.subspan(k, actions);
+    const float largest = *std::max_element(row.begin(), row.end());
+    float sum = 0;
+    for (float& each : row) sum += each = std::exp(each - largest);
+    for (float& each : row) each /= sum;
+  }
+}
+
+}  // namespace
+
 void rollout_probabilities(
     const Rollout& rollout, const Space& space, int64_t rows,
     const std::function<void(int64_t first, std::span<float> logits)>& logits_of,
     std::span<float> out) {
   const auto actions = static_cast<size_t>(space.actions);
   for (int64_t first = 0; first < rollout.samples(); first += rows) {
-    const auto at = static_cast<size_t>(first) * actions;
     const auto count = static_cast<size_t>(std::min(rows, rollout.samples() - first));
-    const auto logits = out.subspan(at, count * actions);
+    const auto logits = out.subspan(static_cast<size_t>(first) * actions, count * actions);
     logits_of(first, logits);
-    if (!rollout.masks.empty()) forbid(std::span(rollout.masks).subspan(at, logits.size()), logits);
-    for (size_t k = 0; k < count; ++k) {
-      const auto row = logits.subspan(k * actions, actions);
-      const float largest = *std::max_element(row.begin(), row.end());
-      float sum = 0;
-      for (float& each : row) sum += each = std::exp(each - largest);
-      for (float& each : row) each /= sum;
-    }
+    normalise(rollout, space, first, logits);
   }
 }
 
@@ -241,17 +253,21 @@ void PpoMember::probabilities(const Rollout& rollout, const PpoMember& player,
         compute::Computation{.outputs = {{"logits", recorded_->seen.logits}}, .updates = {}},
         compute::CompileOptions{.rows = std::min(rollout.samples(), kLookedAt)});
   }
+  // The device looks at some samples while those before are put in order.
   std::vector<int32_t> chosen;
-  rollout_probabilities(
-      rollout, space_, std::min(rollout.samples(), kLookedAt),
-      [&](int64_t first, std::span<float> logits) {
-        chosen.resize(logits.size() / static_cast<size_t>(space_.actions));
-        std::iota(chosen.begin(), chosen.end(), static_cast<int32_t>(first));
-        look_->set_rows("observation", *player.frames_, chosen);
-        look_->run(compute::Check::kNothing);
-        look_->read("logits", logits);
-      },
-      out);
+  std::span<float> before;
+  for (int64_t first = 0; first < rollout.samples(); first += kLookedAt) {
+    chosen.resize(static_cast<size_t>(std::min(kLookedAt, rollout.samples() - first)));
+    std::iota(chosen.begin(), chosen.end(), static_cast<int32_t>(first));
+    look_->set_rows("observation", *player.frames_, chosen);
+    look_->run(compute::Check::kNothing);
+    if (!before.empty()) normalise(rollout, space_, first - kLookedAt, before);
+    before = out.subspan(static_cast<size_t>(first * space_.actions),
+                         chosen.size() * static_cast<size_t>(space_.actions));
+    look_->read("logits", before);
+  }
+  const int64_t last = (rollout.samples() - 1) / kLookedAt * kLookedAt;
+  normalise(rollout, space_, last, before);
 }
 
 PpoMember::Spread PpoMember::spread_of(std::span<const float> advantages) {

@@ -44,6 +44,10 @@ bool is_image_operation(Op op) {
          op == Op::kPoolGradient;
 }
 
+bool goes_aside(const Step& step) {
+  return step.kind == StepKind::kOperation && (step.op == Op::kConvWeight || step.op == Op::kOuter);
+}
+
 bool is_of_images(const Shape& shape, const Shape& images) {
   if (is_row_local(shape)) return shape == images;
   const int64_t count = feature_count(shape);

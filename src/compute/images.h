@@ -14,6 +14,9 @@ bool is_of_images(const Shape& shape, const Shape& images);
 // convolutions.
 bool has_images(const Graph& graph);
 
+// Whether other steps of images of its phase need not wait for it: they do not read what it makes.
+bool goes_aside(const Step& step);
+
 // Moves steps of images out of the row steps: phases are cut so that an image step stands at the
 // end of a phase. What both sides touch is copied at the border.
 void cut_images(Plan& plan);

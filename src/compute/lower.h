@@ -72,6 +72,6 @@ View broadcast_view(View it, const Shape& shape);
 // Gives every buffer its place: live ranges decide who shares memory; shared tensors start on
 // multiples of `alignment` elements; scratch of up to `room`, or `most` where that is too little,
 // may be used to keep them apart. In memory.cpp.
-void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most);
+void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most, int64_t stack_bytes);
 
 }  // namespace agora::compute

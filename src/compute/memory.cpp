@@ -2,6 +2,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "compute/image_stacks.h"
+#include "compute/images.h"
 #include "compute/lower.h"
 
 namespace agora::compute {
@@ -108,21 +110,24 @@ void drop_unused(Plan& plan, std::vector<Step>& steps) {
   }
 }
 
-// Images live from the first phase or step of images that touches them to the last.
+// Images live from the first phase or step of images that touches them to the last; a stack is one
+// step, and what is inside it has no place. What a step reads that goes aside stays to the end of
+// its phase.
 void place_images(Plan& plan) {
-  int32_t position = 0;
+  const std::vector<bool> inside = inside_stacks(plan);
+  int32_t position = 0, stack = 0;
   std::vector<Buffer*> buffers;
   const auto touch = [&](const std::vector<View>& views) {
     for (const View& it : views) {
       if (it.uniform || it.buffer < 0) continue;
       Buffer& buffer = plan.buffers[static_cast<size_t>(it.buffer)];
-      if (buffer.space != Space::kImage) continue;
+      if (buffer.space != Space::kImage || inside[static_cast<size_t>(it.buffer)]) continue;
       if (buffer.first == 0) {
         buffer.first = position;
         buffer.size = (buffer.size + 7) / 8 * 8;
         buffers.push_back(&buffer);
       }
-      buffer.last = position;
+      buffer.last = std::max(buffer.last, position);
     }
   };
   for (const Phase& phase : plan.phases) {
@@ -131,10 +136,16 @@ void place_images(Plan& plan) {
       touch(step.inputs);
       touch(step.outputs);
     }
+    int32_t latest = position + static_cast<int32_t>(phase.images.size());
     for (const Step& step : phase.images) {
-      ++position;
+      if (step.stack == 0 || step.stack != stack) ++position;
+      stack = step.stack;
       touch(step.inputs);
       touch(step.outputs);
+      if (!goes_aside(step)) continue;
+      std::swap(position, latest);
+      touch(step.inputs);
+      std::swap(position, latest);
     }
   }
   plan.image_features = pack_tightly(std::move(buffers));
@@ -142,7 +153,7 @@ void place_images(Plan& plan) {
 
 }  // namespace
 
-void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most) {
+void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most, int64_t stack_bytes) {
   const auto aligned = [=](int64_t size) { return (size + alignment - 1) / alignment * alignment; };
   for (size_t k = 0; k < plan.phases.size(); ++k) {
     drop_unused(plan, plan.phases[k].shared);
@@ -150,6 +161,7 @@ void assign_memory(Plan& plan, int64_t alignment, int64_t room, int64_t most) {
     drop_unused(plan, plan.phases[k].images);
     Liveness(plan, static_cast<int32_t>(k)).walk(plan.phases[k].rows, -1);
   }
+  if (stack_bytes > 0) find_stacks(plan, stack_bytes);
   place_images(plan);
   std::map<int32_t, std::vector<Buffer*>> scratch;
   for (Buffer& buffer : plan.buffers) {

@@ -50,6 +50,7 @@ void list_steps(const Plan& plan, const std::vector<Step>& steps, const std::str
     }
     text += indent + kind;
     if (step.kind == StepKind::kLoop) text += fmt::format(" {} times", step.times);
+    if (step.stack > 0) text += fmt::format(" of stack {}", step.stack);
     for (const View& input : step.inputs) text += " " + shape_of(input);
     text += " ->";
     for (const View& output : step.outputs) text += " " + shape_of(output);
@@ -116,9 +117,9 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
       request.rows > 0 && request.rows <= limits.few_rows && gains_by_small_tiles(plan);
   const int64_t room = limits.roomy_features;
   if (plan.small_tiles) {
-    assign_memory(plan, limits.alignment, 4 * room, 4 * room);
+    assign_memory(plan, limits.alignment, 4 * room, 4 * room, limits.stack_bytes);
   } else {
-    assign_memory(plan, limits.alignment, room, 2 * room);
+    assign_memory(plan, limits.alignment, room, 2 * room, limits.stack_bytes);
   }
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);

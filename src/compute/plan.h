@@ -80,6 +80,7 @@ struct Step {
   int32_t index = -1;        // of a load or store: input, output or variable; of images: input read
   bool variable = false;     // of a load or store
   int64_t times = 1;         // of a loop; outputs[0] is its step counter
+  int32_t stack = 0;         // of images: steps of one number run as one, an image at a time
   std::vector<Step> body{};  // of a loop
 };
 
@@ -139,6 +140,7 @@ struct PlanLimits {
   bool groups_follow = false;          // a group may follow a product or reduction in its step
   bool pads_at_once = false;           // a pad is one step instead of zeros and a copy
   bool images = false;                 // networks of images run step by step (images.h)
+  int64_t stack_bytes = 0;             // of fast memory for stacks of them; 0: none
   // Scratch that may be taken so that steps which do not depend on each other share no memory.
   int64_t roomy_features = 0;
   // Up to so many rows tiles may be small and hold four times as much of each row; 0: never.

@@ -124,6 +124,39 @@ TEST(CudaCompiler, TakesStepsOfImages) {
   for (std::future<std::string>& code : codes) EXPECT_EQ(code.get().substr(1, 3), "ELF");
 }
 
+TEST(CudaCompiler, TakesStacksOfImages) {
+  Graph g;
+  Tensor x = g.byte_input("pictures", {kRows, 64, 64, 3}, 1.0);
+  const auto layer = [&](Tensor from, int64_t out) {
+    const std::string name = std::to_string(g.size());
+    return conv3x3(from, g.parameter(name, {3, 3, from.size(-1), out}));
+  };
+  for (const int64_t channels : {16, 32, 32}) {
+    x = max_pool(layer(x, channels));
+    x = x + layer(relu(layer(relu(x), channels)), channels);
+  }
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
+  request.outputs.emplace_back("images", x.id);
+  const Plan plan = make_plan(g, request);
+  std::vector<std::future<std::string>> codes;
+  int32_t latest = 0;
+  for (const Phase& phase : plan.phases) {
+    for (size_t k = 0; k < phase.images.size(); ++k) {
+      const int32_t stack = phase.images[k].stack;
+      EXPECT_GT(stack, 0);
+      if (stack == std::exchange(latest, stack)) continue;
+      size_t count = 1;
+      while (k + count < phase.images.size() && phase.images[k + count].stack == stack) ++count;
+      codes.push_back(std::async(
+          std::launch::async, cuda::compile_now,
+          kernel::stack_kernel(plan, std::span(phase.images).subspan(k, count), 200 << 10).text,
+          codes.empty() ? "sm_80" : "sm_90"));
+    }
+  }
+  EXPECT_EQ(codes.size(), 3u);
+  for (std::future<std::string>& code : codes) EXPECT_EQ(code.get().substr(1, 3), "ELF");
+}
+
 TEST(CudaCompiler, SaysWhatItDoesNotTake) {
   expect_user_error([] { cuda::compile_now("__device__ int broken(", "sm_90"); },
                     {"device cuda", "error", "expected"});

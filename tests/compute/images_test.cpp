@@ -161,6 +161,28 @@ void compare(const Network& network, int64_t rows) {
 
 TEST_F(Images, GiveWhatTheCpuGives) { compare(Network(16, {32}), 20); }
 
+// An image goes through a stack of layers in one kernel; without gradients nothing else is kept.
+TEST_F(Images, InStacksOfLayers) {
+  const Network network(64, {16, 32, 32}, 1.5);
+  constexpr int64_t kImages = 3;
+  std::vector<std::vector<double>> found;
+  for (const Device device : {Device::kCpu, Device::kCuda}) {
+    Variables variables(network.g, Type::kFloat32, 0, device);
+    variables.initialize(5);
+    Program program(network.g, variables, {.outputs = {{"images", network.images}}, .updates = {}},
+                    {.rows = kImages});
+    program.set("pictures", std::span<const uint8_t>(network.pictures(kImages)));
+    program.run();
+    found.emplace_back(static_cast<size_t>(program.count("images")));
+    program.read("images", std::span<double>(found.back()));
+    if (device == Device::kCpu) continue;
+    EXPECT_NE(program.listing().find("stack 3"), std::string::npos);
+    EXPECT_EQ(program.listing().find("stack 4"), std::string::npos);
+  }
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_TRUE(std::any_of(found[0].begin(), found[0].end(), [](double it) { return it > 2; }));
+}
+
 TEST_F(Images, OfTheSizeOfGames) {
   if (!cuda_available()) GTEST_SKIP() << "long without a GPU";
   compare(Network(64, {16, 32, 32}, 1.5), 300);

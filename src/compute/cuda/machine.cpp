@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <future>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "compute/cuda/calls.h"
 #include "compute/cuda/compiler.h"
@@ -18,6 +20,17 @@ namespace {
 thread_local cudaStream_t lane_stream = nullptr;
 // Where starts go that are recorded in this thread, and others.
 thread_local cudaStream_t recording = nullptr;
+// While a thread records: a stream beside that one, whether it has starts that are not waited for,
+// and what waiting needs.
+thread_local cudaStream_t beside = nullptr;
+thread_local bool is_aside = false;
+thread_local cudaEvent_t mark = nullptr;
+
+// What `later` gets from now on waits for what `earlier` has.
+void wait_for(cudaStream_t later, cudaStream_t earlier) {
+  require(cudaEventRecord(mark, earlier), "recording kernels");
+  require(cudaStreamWaitEvent(later, mark, 0), "recording kernels");
+}
 
 class GpuMemory final : public DeviceMemory {
  public:
@@ -50,6 +63,39 @@ class GpuMemory final : public DeviceMemory {
                             cudaMemcpyDeviceToDevice, lane_stream),
             "copying on the GPU");
   }
+};
+
+// Of the host, where kernels write: it is there once the stream is done.
+class NearMemory final : public DeviceMemory {
+ public:
+  NearMemory(int64_t bytes, const char* purpose) {
+    const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+    if (const cudaError_t status = cudaHostAlloc(&data_, size, cudaHostAllocDefault);
+        status != cudaSuccess) {
+      require(status, fmt::format("{} bytes of pinned memory for {}", bytes, purpose).c_str());
+    }
+    std::memset(data_, 0, size);
+  }
+  ~NearMemory() override { cudaFreeHost(data_); }
+  NearMemory(const NearMemory&) = delete;
+  NearMemory& operator=(const NearMemory&) = delete;
+
+  void write(const void* from, int64_t bytes, int64_t at) override {
+    wait();
+    std::memcpy(as<char>() + at, from, static_cast<size_t>(bytes));
+  }
+  void read(void* to, int64_t bytes, int64_t at) const override {
+    wait();
+    std::memcpy(to, as<char>() + at, static_cast<size_t>(bytes));
+  }
+  void copy(const DeviceMemory& from, int64_t bytes) override {
+    require(cudaMemcpyAsync(data_, from.as<void>(), static_cast<size_t>(bytes), cudaMemcpyDefault,
+                            lane_stream),
+            "copying from the GPU");
+  }
+
+ private:
+  static void wait() { require(cudaStreamSynchronize(lane_stream), "running a kernel"); }
 };
 
 using Code = std::shared_future<std::string>;  // compilers run side by side
@@ -102,13 +148,22 @@ class GpuKernel final : public kernel::Kernel {
 class GpuRecording final : public kernel::Recording {
  public:
   explicit GpuRecording(const std::function<void()>& starts) {
-    cudaStream_t stream = nullptr;
+    cudaStream_t stream = nullptr, other = nullptr;
+    using Owner = std::unique_ptr<CUstream_st, decltype(&cudaStreamDestroy)>;
     require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "recording kernels");
-    const std::unique_ptr<CUstream_st, decltype(&cudaStreamDestroy)> owner(stream,
-                                                                           cudaStreamDestroy);
+    const Owner owner(stream, cudaStreamDestroy);
+    require(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "recording kernels");
+    const Owner other_owner(other, cudaStreamDestroy);
+    cudaEvent_t event = nullptr;
+    require(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "recording kernels");
+    const std::unique_ptr<CUevent_st, decltype(&cudaEventDestroy)> event_owner(event,
+                                                                               cudaEventDestroy);
     cudaGraph_t graph = nullptr;
     require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording kernels");
     recording = stream;
+    beside = other;
+    mark = event;
+    is_aside = false;
     try {
       starts();
     } catch (...) {
@@ -138,6 +193,8 @@ class GpuRecording final : public kernel::Recording {
 class Gpu final : public kernel::Machine {
  public:
   Gpu() {
+    // Threads that wait leave their core to others: players have environments to step.
+    require(cudaSetDeviceFlags(cudaDeviceScheduleYield), "the GPU");
     require(cudaSetDevice(0), "the GPU");
     require(cudaGetDeviceProperties(&properties_, 0), "the GPU");
     architecture_ = fmt::format("sm_{}{}", properties_.major, properties_.minor);
@@ -145,12 +202,33 @@ class Gpu final : public kernel::Machine {
   std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) override {
     return std::make_unique<GpuMemory>(bytes, purpose);
   }
+  std::unique_ptr<DeviceMemory> allocate_near(int64_t bytes, const char* purpose) override {
+    return std::make_unique<NearMemory>(bytes, purpose);
+  }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t threads,
                                           int64_t fast_bytes, bool meet) override {
     return std::make_unique<GpuKernel>(code_of(text), threads, fast_bytes, meet);
   }
   std::unique_ptr<kernel::Recording> record(const std::function<void()>& starts) override {
     return std::make_unique<GpuRecording>(starts);
+  }
+  void aside(const std::function<void()>& starts) override {
+    if (recording == nullptr) return starts();
+    wait_for(beside, recording);
+    is_aside = true;
+    std::swap(recording, beside);
+    try {
+      starts();
+    } catch (...) {
+      std::swap(recording, beside);
+      throw;
+    }
+    std::swap(recording, beside);
+  }
+  void meet_again() override {
+    if (recording == nullptr || !is_aside) return;
+    wait_for(recording, beside);
+    is_aside = false;
   }
   int64_t blocks() const override { return properties_.multiProcessorCount; }
   int64_t fast_bytes() const override {

@@ -87,72 +87,88 @@ DEVICE float weight_at(const float* w, int tap, int c, int o) {
   return kForward ? w[(tap * B::kFrom + c) * kTo + o] : w[((8 - tap) * kTo + o) * B::kFrom + c];
 }
 
-// Pixels in the rows of tensor cores, outputs in their columns, in an order that gives a lane
-// 2 * kWide neighbouring channels.
+// Weights in the order in which tensor cores take them: outputs in an order that gives a lane
+// 2 * kColumns neighbouring channels. A warp takes eight outputs of eight inputs at a time.
+template <typename B, int kTo, bool kForward>
+DEVICE void keep_weights(unsigned char* to, const float* w) {
+  constexpr int kColumns = kTo / 8, kPairs = B::kSteps * 8;
+  for (int k = thread_index(); k < kPairs * kTo; k += kThreads) {
+    const int part = k / 32, o = part % kColumns * 8 + k % 8;
+    const int in = (part / kColumns * 4 + k / 8 % 4) * 2;
+    const int tap = in / B::kDeep, c = in % B::kDeep, i = o % (2 * kColumns) / 2;
+    const int lane = (o / (2 * kColumns) * 2 + o % 2) * 4 + in % 8 / 2;
+    const int word = in / 16 * (kColumns * 64) + i / 2 * 128 + lane * 4 + i % 2 * 2 + in % 16 / 8;
+    reinterpret_cast<unsigned*>(to)[word] = packed(weight_at<B, kTo, kForward>(w, tap, c, o),
+                                                   weight_at<B, kTo, kForward>(w, tap, c + 1, o));
+  }
+}
+
+// Pixels of a band in the rows of tensor cores, outputs in their columns; a warp takes kTogether
+// tiles of sixteen pixels at once.
+template <typename B, int kTo, int kTogether, typename Give>
+DEVICE void multiply_band(unsigned weights, unsigned band, int64 first, int64 rows, int top,
+                          const Give& give) {
+  constexpr int kColumns = kTo / 8;
+  const int lane = lane_index();
+  for (int group = warp_index(); group * kTogether < B::kTiles; group += kWarps) {
+    int place[kTogether];
+#pragma unroll
+    for (int u = 0; u < kTogether; ++u) {
+      const int tile = group * kTogether + u;
+      place[u] = place_of<B>((tile < B::kTiles ? tile : 0) * 16 + lane % 16);
+    }
+    float sum[kTogether][kColumns][4] = {};
+#pragma unroll
+    for (int step = 0; step < B::kSteps; ++step) {
+      const int tap = step * 16 / B::kDeep, c = step * 2 % B::kChunks + lane / 16;
+      uint4 b[kColumns / 2];
+#pragma unroll
+      for (int i = 0; i < kColumns / 2; ++i) {
+        b[i] = shared_words(weights + ((step * (kColumns / 2) + i) * 32 + lane) * 16);
+      }
+#pragma unroll
+      for (int u = 0; u < kTogether; ++u) {
+        unsigned a[4];
+        matrices(a, band + chunk_at<B::kChunks>(place[u] + tap_at<B>(tap), c));
+#pragma unroll
+        for (int i = 0; i < kColumns / 2; ++i) {
+          multiply_add(sum[u][2 * i], a, b[i].x, b[i].y);
+          multiply_add(sum[u][2 * i + 1], a, b[i].z, b[i].w);
+        }
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kTogether; ++u) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int pixel = (group * kTogether + u) * 16 + lane / 4 + half * 8;
+        constexpr int kOfImage = B::kBandRows * B::kImageWidth;
+        const int64 row = first + pixel / kOfImage;
+        const int h = top + pixel % kOfImage / B::kImageWidth, q = pixel % B::kImageWidth;
+        if (pixel >= B::kPixels || row >= rows || h >= B::kImageHeight) continue;
+        float values[2 * kColumns];
+#pragma unroll
+        for (int i = 0; i < 2 * kColumns; ++i) values[i] = sum[u][i / 2][half * 2 + i % 2];
+        give(row, (h * B::kImageWidth + q) * kTo + lane % 4 * (2 * kColumns), values);
+      }
+    }
+  }
+}
 template <typename B, int kTo, bool kForward, typename From, typename Give>
 DEVICE void convolution(int64 rows, const From& from, const float* w, const Give& give) {
   FAST_BYTES
-  constexpr int kColumns = kTo / 8, kTogether = kColumns <= 4 ? 4 : 2;
+  constexpr int kColumns = kTo / 8;
   const unsigned weights = shared_address(fast_bytes);
   const unsigned band = weights + B::kSteps * kColumns * 256;
-  for (int k = thread_index(); k < B::kSteps * kColumns * 64; k += kThreads) {
-    const int b = k % 2, i = k / 2 % 2 + k / 128 % (kColumns / 2) * 2, lane = k / 4 % 32;
-    const int in = k / (kColumns * 64) * 16 + lane % 4 * 2 + b * 8, g = lane / 4;
-    const int o = g / 2 * (2 * kColumns) + 2 * i + g % 2, tap = in / B::kDeep, c = in % B::kDeep;
-    reinterpret_cast<unsigned*>(fast_bytes)[k] = packed(
-        weight_at<B, kTo, kForward>(w, tap, c, o), weight_at<B, kTo, kForward>(w, tap, c + 1, o));
-  }
+  keep_weights<B, kTo, kForward>(fast_bytes, w);
   clear_border<B>(band);
-  const int lane = lane_index();
   const int items = B::items(rows);
   for (int item = block_index(); item < items; item += block_count()) {
     const int64 first = int64(item / B::kBands) * B::kTogether;
     const int top = item % B::kBands * B::kBandRows;
     fill<B>(band, from, first, rows, top);
     fetched();
-    for (int group = warp_index(); group * kTogether < B::kTiles; group += kWarps) {
-      int place[kTogether];
-#pragma unroll
-      for (int u = 0; u < kTogether; ++u) {
-        const int tile = group * kTogether + u;
-        place[u] = place_of<B>((tile < B::kTiles ? tile : 0) * 16 + lane % 16);
-      }
-      float sum[kTogether][kColumns][4] = {};
-#pragma unroll
-      for (int step = 0; step < B::kSteps; ++step) {
-        const int tap = step * 16 / B::kDeep, c = step * 2 % B::kChunks + lane / 16;
-        uint4 b[kColumns / 2];
-#pragma unroll
-        for (int i = 0; i < kColumns / 2; ++i) {
-          b[i] = shared_words(weights + ((step * (kColumns / 2) + i) * 32 + lane) * 16);
-        }
-#pragma unroll
-        for (int u = 0; u < kTogether; ++u) {
-          unsigned a[4];
-          matrices(a, band + chunk_at<B::kChunks>(place[u] + tap_at<B>(tap), c));
-#pragma unroll
-          for (int i = 0; i < kColumns / 2; ++i) {
-            multiply_add(sum[u][2 * i], a, b[i].x, b[i].y);
-            multiply_add(sum[u][2 * i + 1], a, b[i].z, b[i].w);
-          }
-        }
-      }
-#pragma unroll
-      for (int u = 0; u < kTogether; ++u) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int pixel = (group * kTogether + u) * 16 + lane / 4 + half * 8;
-          constexpr int kOfImage = B::kBandRows * B::kImageWidth;
-          const int64 row = first + pixel / kOfImage;
-          const int h = top + pixel % kOfImage / B::kImageWidth, q = pixel % B::kImageWidth;
-          if (pixel >= B::kPixels || row >= rows || h >= B::kImageHeight) continue;
-          float values[2 * kColumns];
-#pragma unroll
-          for (int i = 0; i < 2 * kColumns; ++i) values[i] = sum[u][i / 2][half * 2 + i % 2];
-          give(row, (h * B::kImageWidth + q) * kTo + lane % 4 * (2 * kColumns), values);
-        }
-      }
-    }
+    multiply_band<B, kTo, kColumns <= 4 ? 4 : 2>(weights, band, first, rows, top, give);
     __syncthreads();
   }
 }
@@ -229,30 +245,34 @@ DEVICE void convolution_weights(int64 rows, const From& from, const bf16* slope,
 }
 #else
 template <typename B, int kTo, bool kForward, typename From, typename Give>
-void convolution(int64 rows, const From& from, const float* w, const Give& give) {
-  for (int64 row = 0; row < rows; ++row) {
-    for (int p = 0; p < B::kImageHeight * B::kImageWidth; ++p) {
-      float sums[kTo] = {};
-      for (int tap = 0; tap < 9; ++tap) {
-        const int sign = kForward ? 1 : -1;
-        const int h = p / B::kImageWidth + sign * (tap / 3 - 1);
-        const int q = p % B::kImageWidth + sign * (tap % 3 - 1);
-        if (h < 0 || h >= B::kImageHeight || q < 0 || q >= B::kImageWidth) continue;
-        const int64 at = row * B::kSize + (h * B::kImageWidth + q) * B::kFrom;
-        for (int c = 0; c < B::kFrom; ++c) {
-          const float x = value_at(from, at + c);
-          for (int o = 0; o < kTo; ++o) {
-            sums[o] += x * rounded(kForward ? w[(tap * B::kFrom + c) * kTo + o]
-                                            : w[(tap * kTo + o) * B::kFrom + c]);
-          }
+void convolution_of(int64 in, const From& from, const float* w, int64 row, const Give& give) {
+  for (int p = 0; p < B::kImageHeight * B::kImageWidth; ++p) {
+    float sums[kTo] = {};
+    for (int tap = 0; tap < 9; ++tap) {
+      const int sign = kForward ? 1 : -1;
+      const int h = p / B::kImageWidth + sign * (tap / 3 - 1);
+      const int q = p % B::kImageWidth + sign * (tap % 3 - 1);
+      if (h < 0 || h >= B::kImageHeight || q < 0 || q >= B::kImageWidth) continue;
+      const int64 at = in * B::kSize + (h * B::kImageWidth + q) * B::kFrom;
+      for (int c = 0; c < B::kFrom; ++c) {
+        const float x = value_at(from, at + c);
+        for (int o = 0; o < kTo; ++o) {
+          sums[o] += x * rounded(kForward ? w[(tap * B::kFrom + c) * kTo + o]
+                                          : w[(tap * kTo + o) * B::kFrom + c]);
         }
       }
-      for (int o = 0; o < kTo; o += 8) {
-        float values[8];
-        for (int k = 0; k < 8; ++k) values[k] = sums[o + k];
-        give(row, p * kTo + o, values);
-      }
     }
+    for (int o = 0; o < kTo; o += 8) {
+      float values[8];
+      for (int k = 0; k < 8; ++k) values[k] = sums[o + k];
+      give(row, p * kTo + o, values);
+    }
+  }
+}
+template <typename B, int kTo, bool kForward, typename From, typename Give>
+void convolution(int64 rows, const From& from, const float* w, const Give& give) {
+  for (int64 row = 0; row < rows; ++row) {
+    convolution_of<B, kTo, kForward>(row, from, w, row, give);
   }
 }
 template <typename B, int kTo, typename From>

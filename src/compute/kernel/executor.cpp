@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kSmallTile = 4, kTile = 8;  // rows
 constexpr int64_t kThreads = 512;
 constexpr size_t kMostRecordings = 8;
+constexpr int64_t kNear = 64 << 10;  // bytes of an output that the host's own memory takes
 constexpr int64_t kReserved = 2048;  // bytes of fast memory that the prelude uses
 
 template <typename Real>
@@ -193,8 +194,10 @@ class KernelExecutor final : public Executor {
     }
     for (const PlannedOutput& it : plan_.outputs) {
       const bool rows = is_row_local(it.shape);
-      outputs_.push_back(
-          memory(rows ? feature_count(it.shape) * capacity_ * kWidth : 0, "outputs"));
+      const int64_t bytes = rows ? feature_count(it.shape) * capacity_ * kWidth : 16;
+      bytes_ += bytes;
+      outputs_.push_back(bytes <= kNear ? machine_.allocate_near(bytes, "outputs")
+                                        : machine_.allocate(bytes, "outputs"));
       bound_outputs_.push_back(nullptr);
     }
     for (const PlannedVariable& it : plan_.variables) entry_.push_back(variables_.find(it.name));
@@ -413,6 +416,7 @@ PlanLimits plan_limits(const Machine& machine) {
           .groups_follow = true,
           .pads_at_once = true,
           .images = true,
+          .stack_bytes = machine.fast_bytes(),
           .roomy_features = 3500,
           .few_rows = kSmallTile * machine.blocks()};
 }

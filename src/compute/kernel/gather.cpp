@@ -23,13 +23,15 @@ std::string text_of(int64_t bytes) {
   text += kPrelude;
   text += fmt::format(
       "struct alignas({0}) Piece {{ unsigned char bytes[{0}]; }};\n"
-      "struct Arguments {{ const Piece* from; const int* chosen; Piece* to; int64 rows; }};\n"
+      "struct Arguments {{ const Piece* from; const int* chosen; Piece* to; int64 rows, first; "
+      "}};\n"
       "#ifdef __CUDACC__\nKERNEL program(const __grid_constant__ Arguments a) {{\n"
       "#else\nKERNEL program(const Arguments& a) {{\n#endif\n"
       "const int64 step = int64(kThreads) * block_count();\n"
       "for (int64 i = int64(block_index()) * kThreads + thread_index(); i < a.rows * {1}; i += "
       "step)"
-      "\na.to[i] = a.from[int64(a.chosen[i / {1}]) * {1} + i % {1}]; }}\n",
+      "\na.to[i] = a.from[(a.chosen != 0 ? int64(a.chosen[i / {1}]) : a.first + i / {1}) * {1} + "
+      "i % {1}]; }}\n",
       piece, bytes / piece);
   return text;
 }
@@ -44,12 +46,17 @@ void Gather::run(const DeviceMemory& table, std::span<const int32_t> chosen, int
   }
   if (chosen_ == nullptr) chosen_ = machine_.allocate(capacity_ * 4, "rows that are chosen");
   const int64_t rows = std::ssize(chosen);
-  chosen_->write(chosen.data(), rows * 4);
+  // Neighbours need no list.
+  bool neighbours = true;
+  for (int64_t k = 0; k < rows; ++k) {
+    neighbours = neighbours && chosen[static_cast<size_t>(k)] == chosen[0] + k;
+  }
+  if (!neighbours) chosen_->write(chosen.data(), rows * 4);
   const auto address = [](const DeviceMemory& it) {
     return reinterpret_cast<uint64_t>(it.as<void>());
   };
-  const uint64_t arguments[] = {address(table), address(*chosen_), address(to),
-                                static_cast<uint64_t>(rows)};
+  const uint64_t arguments[] = {address(table), neighbours ? 0 : address(*chosen_), address(to),
+                                static_cast<uint64_t>(rows), static_cast<uint64_t>(chosen[0])};
   const int64_t blocks = (rows * (bytes / piece_of(bytes)) + kThreads - 1) / kThreads;
   kernel_->start(std::min(blocks, machine_.blocks() * kBlocksEach), arguments);
 }

@@ -2,9 +2,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "compute/kernel/image_kernels.h"
 #include "compute/kernel/machine.h"
 
 namespace agora::compute::kernel {
@@ -27,12 +29,12 @@ class ImageSteps {
 
  private:
   struct Start {
-    const Step* step = nullptr;
+    std::span<const Step> steps;                  // several are a stack
     Kernel *kernel = nullptr, *adding = nullptr;  // and what adds up the blocks' sums
     int64_t items = 1, items_of = 1, most_blocks = 1, adding_blocks = 0;
   };
-  Start prepared(const Step& step);
-  Kernel* compiled(const std::string& text, int64_t fast_bytes);
+  Start prepared(std::span<const Step> steps);
+  Kernel* compiled(const ImageKernel& it);
 
   Machine& machine_;
   const Plan& plan_;

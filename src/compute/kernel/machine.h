@@ -28,6 +28,10 @@ class Machine {
  public:
   virtual ~Machine() = default;
   virtual std::unique_ptr<DeviceMemory> allocate(int64_t bytes, const char* purpose) = 0;
+  // Memory for what the host reads after every run and kernels write now and then.
+  virtual std::unique_ptr<DeviceMemory> allocate_near(int64_t bytes, const char* purpose) {
+    return allocate(bytes, purpose);
+  }
   // A kernel named `program`, whose blocks of `threads` have `fast_bytes` of their own, and run all
   // at once if they are to meet.
   virtual std::unique_ptr<Kernel> compile(const std::string& text, int64_t threads,
@@ -38,6 +42,9 @@ class Machine {
     static_cast<void>(starts);
     return nullptr;
   }
+  // What `starts` starts may run beside all that is started after it until meet_again().
+  virtual void aside(const std::function<void()>& starts) { starts(); }
+  virtual void meet_again() {}
   virtual int64_t blocks() const = 0;      // that run at once, one after the other's barrier
   virtual int64_t fast_bytes() const = 0;  // the most that a block can have
 };

@@ -32,7 +32,7 @@ std::string text_of(const std::vector<int64_t>& places) {
 
 Scalars::Scalars(Machine& machine, const std::vector<int64_t>& places)
     : kernel_(machine.compile(text_of(places), 32, 0, false)), here_(places.size() + kFaults) {
-  there_ = machine.allocate(std::ssize(here_) * 4, "scalars");
+  there_ = machine.allocate_near(std::ssize(here_) * 4, "scalars");
 }
 
 void Scalars::start(const DeviceMemory& shared, const DeviceMemory& faults) {
