@@ -161,9 +161,25 @@ void compare(const Network& network, int64_t rows) {
 
 TEST_F(Images, GiveWhatTheCpuGives) { compare(Network(16, {32}), 20); }
 
+// The text that a GPU runs, its threads, warps and tensor cores as loops of the host.
+class WithWarps : public ::testing::Test {
+ protected:
+  void SetUp() override { EmulatedGpu::instance().set_warps(true); }
+  void TearDown() override { EmulatedGpu::instance().set_warps(false); }
+  const InsteadOfCuda emulated_{EmulatedGpu::backend()};
+};
+
+TEST_F(WithWarps, LayersAndGradients) {
+  const Network network(16, {16});
+  constexpr int64_t kImages = 3;
+  Learner here(network, Device::kCpu, kImages), there(network, Device::kCuda, kImages);
+  here.program->run();
+  there.program->run();
+  expect_same(network, here, there);
+}
+
 // An image goes through a stack of layers in one kernel; without gradients nothing else is kept.
-TEST_F(Images, InStacksOfLayers) {
-  const Network network(64, {16, 32, 32}, 1.5);
+void compare_stacks(const Network& network, const std::string& last, const std::string& none) {
   constexpr int64_t kImages = 3;
   std::vector<std::vector<double>> found;
   for (const Device device : {Device::kCpu, Device::kCuda}) {
@@ -176,11 +192,18 @@ TEST_F(Images, InStacksOfLayers) {
     found.emplace_back(static_cast<size_t>(program.count("images")));
     program.read("images", std::span<double>(found.back()));
     if (device == Device::kCpu) continue;
-    EXPECT_NE(program.listing().find("stack 3"), std::string::npos);
-    EXPECT_EQ(program.listing().find("stack 4"), std::string::npos);
+    EXPECT_NE(program.listing().find(last), std::string::npos);
+    EXPECT_EQ(program.listing().find(none), std::string::npos);
   }
   EXPECT_EQ(found[0], found[1]);
   EXPECT_TRUE(std::any_of(found[0].begin(), found[0].end(), [](double it) { return it > 2; }));
+}
+
+TEST_F(Images, InStacksOfLayers) {
+  compare_stacks(Network(64, {16, 32, 32}, 1.5), "stack 3", "stack 4");
+}
+TEST_F(WithWarps, StacksOfLayers) {
+  compare_stacks(Network(32, {16, 32, 64}, 1.5), "stack 3", "stack 4");
 }
 
 TEST_F(Images, OfTheSizeOfGames) {

@@ -10,6 +10,8 @@
 #include <mutex>
 
 #include "compute/kernel/machine.h"
+#include "compute/kernel/prelude_text.h"
+#include "support/emulated_warps.h"
 #include "support/scratch.h"
 
 // Runs generated kernels on a thread of the host, compiled by the C++ compiler: what they compute
@@ -23,7 +25,8 @@ class EmulatedGpu final : public kernel::Machine {
   }
   std::unique_ptr<kernel::Kernel> compile(const std::string& text, int64_t, int64_t,
                                           bool) override {
-    return std::make_unique<HostKernel>(code_of(text));
+    const bool warps = has_warps_ && text.find("IMAGE_KERNEL program") != std::string::npos;
+    return std::make_unique<HostKernel>(code_of(warps ? with_warps(text) : text), warps);
   }
   int64_t blocks() const override { return 1; }
   int64_t fast_bytes() const override { return fast_bytes_; }
@@ -44,22 +47,33 @@ class EmulatedGpu final : public kernel::Machine {
     return it;
   }
   void set_fast_bytes(int64_t bytes) { fast_bytes_ = bytes; }
+  // Whether kernels of images run as on a GPU, by threads and warps, from now on.
+  void set_warps(bool on) { has_warps_ = on; }
   const std::string& latest() const { return latest_; }  // text
 
  private:
-  using Function = void (*)(const void*);
+  using Function = void (*)(const void*, int64_t blocks);
   class HostKernel final : public kernel::Kernel {
    public:
-    explicit HostKernel(std::shared_future<Function> function) : function_(std::move(function)) {}
-    void start(int64_t, std::span<const uint64_t> arguments) override {
+    HostKernel(std::shared_future<Function> function, bool warps)
+        : function_(std::move(function)), warps_(warps) {}
+    void start(int64_t blocks, std::span<const uint64_t> arguments) override {
       static std::mutex one_at_a_time;  // fast memory is that of the code
       const std::lock_guard lock(one_at_a_time);
-      function_.get()(arguments.data());
+      function_.get()(arguments.data(), warps_ ? blocks : 1);
     }
 
    private:
     std::shared_future<Function> function_;
+    bool warps_;
   };
+
+  static std::string with_warps(const std::string& text) {
+    const size_t at = text.find(kernel::kTensorCores);
+    EXPECT_NE(at, std::string::npos);
+    return kWarpsBefore + text.substr(0, at) + kEmulatedCores +
+           text.substr(at + std::strlen(kernel::kTensorCores)) + kWarpsAfter;
+  }
 
   // Compilers run side by side; kernels of equal text share the code.
   std::shared_future<Function> code_of(const std::string& text) {
@@ -76,20 +90,23 @@ class EmulatedGpu final : public kernel::Machine {
   static Function loaded(const std::string& text, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "kernel.cpp") << text;
+    const bool warps = text.starts_with(kWarpsBefore);
     // Later standards read three times as much for <cmath>.
-    const std::string command = "c++ -std=c++14 -O0 -w -shared -fPIC -o '" +
-                                (folder / "kernel.so").string() + "' '" +
+    const std::string command = std::string("c++ ") +
+                                (warps ? "-std=c++17 -O1" : "-std=c++14 -O0") +
+                                " -w -shared -fPIC -o '" + (folder / "kernel.so").string() + "' '" +
                                 (folder / "kernel.cpp").string() + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << text;
     void* const library = dlopen((folder / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library, nullptr) << dlerror();
-    return reinterpret_cast<Function>(dlsym(library, "program"));
+    return reinterpret_cast<Function>(dlsym(library, warps ? "run" : "program"));
   }
 
   Scratch scratch_;
   std::mutex mutex_;
   std::map<std::string, std::shared_future<Function>> kernels_;
   int64_t fast_bytes_ = 200 << 10;
+  bool has_warps_ = false;
   std::string latest_;
 };
 

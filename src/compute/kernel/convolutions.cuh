@@ -61,10 +61,8 @@ DEVICE void fill(unsigned band, const Pixels<From>& from, int64 first, int64 row
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const float* const v = values + 8 * c;
-      asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(band + chunk_at<2>(k, c)),
-                   "r"(packed(v[0], v[1])), "r"(packed(v[2], v[3])), "r"(packed(v[4], v[5])),
-                   "r"(packed(v[6], v[7]))
-                   : "memory");
+      store_words(band + chunk_at<2>(k, c), packed(v[0], v[1]), packed(v[2], v[3]),
+                  packed(v[4], v[5]), packed(v[6], v[7]));
     }
   }
 }
@@ -74,7 +72,7 @@ DEVICE void clear_border(unsigned band) {
   if (B::kIsNarrow) return;
   for (int k = thread_index(); k < B::kTogether * B::kHigh * 2 * B::kChunks; k += kThreads) {
     const int c = k % B::kChunks, side = k / B::kChunks % 2, r = k / (2 * B::kChunks);
-    zero_chunk(band + chunk_at<B::kChunks>(r * B::kWide + side * (B::kWide - 1), c));
+    store_words(band + chunk_at<B::kChunks>(r * B::kWide + side * (B::kWide - 1), c), 0, 0, 0, 0);
   }
 }
 

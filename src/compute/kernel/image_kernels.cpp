@@ -123,7 +123,8 @@ class ImageWriter {
     std::string text = "using Real = float;\nconstexpr bool kShort = false;\n";
     text += fmt::format("constexpr int kLanes = 8, kBlockThreads = {}, kResident = {};\n",
                         kImageThreads, result_.resident);
-    for (const char* const part : {kPrelude, kImages, kConvolutions, kDenseImages}) text += part;
+    for (const char* const part : {kPrelude, kTensorCores, kImages, kConvolutions, kDenseImages})
+      text += part;
     text += fmt::format(
         "struct Arguments {{ int64 rows; const void *x, *w; float* sums; const void* in[{}]; void* "
         "out[{}]; }};\n",
@@ -269,7 +270,7 @@ ImageKernel stack_kernel(const Plan& plan, std::span<const Step> steps, int64_t 
   std::string text = "using Real = float;\nconstexpr bool kShort = false;\n";
   text +=
       fmt::format("constexpr int kLanes = 8, kBlockThreads = {}, kResident = 1;\n", kStackThreads);
-  for (const char* const part : {kPrelude, kImages, kConvolutions}) text += part;
+  for (const char* const part : {kPrelude, kTensorCores, kImages, kConvolutions}) text += part;
   text += fmt::format(
       "#ifndef __CUDACC__\nalignas(16) static unsigned char fast_bytes[{}];\n"
       "#endif\n",
@@ -315,7 +316,7 @@ ImageKernel image_sums(const Step& step) {
   std::string text = "using Real = float;\nconstexpr bool kShort = false;\n";
   text +=
       fmt::format("constexpr int kLanes = 8, kBlockThreads = {}, kResident = 4;\n", kImageThreads);
-  for (const char* const part : {kPrelude, kImages}) text += part;
+  for (const char* const part : {kPrelude, kTensorCores, kImages}) text += part;
   text += "struct Arguments { int64 parts; const float* sums; float *weights, *biases; };\n";
   text += "#ifdef __CUDACC__\nIMAGE_KERNEL program(const __grid_constant__ Arguments a) {\n";
   text += "#else\nIMAGE_KERNEL program(const Arguments& a) {\n#endif\n";

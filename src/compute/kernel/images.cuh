@@ -1,12 +1,12 @@
 // What kernels of images are made of (image_kernels.h). A tensor of images is (rows, height, width,
 // channels) in bf16, row after row. Products run on tensor cores, sums are float. What follows an
 // operation is given with it: give(row, feature, values) takes neighbouring channels. Compiled for
-// the host, one thread computes the same by plain loops. After prelude.cuh.
+// the host, one thread computes the same by plain loops. After prelude.cuh and tensor_cores.cuh.
 struct bf16 {
   unsigned short bits;
 #ifdef __CUDACC__
   DEVICE operator float() const { return __uint_as_float(unsigned(bits) << 16); }
-  DEVICE void operator=(float value) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
+  DEVICE void operator=(float value) { bits = bits_of(value); }
 #else
   operator float() const { return __builtin_bit_cast(float, unsigned(bits) << 16); }
   void operator=(float value) {  // to the nearest, ties to even
@@ -34,14 +34,6 @@ DEVICE float value_at(const Pixels<From>& pixels, int64 i) {
 DEVICE float value_at(const bf16* from, int64 i) { return from[i]; }
 
 #ifdef __CUDACC__
-#define IMAGE_KERNEL extern "C" __global__ void __launch_bounds__(kThreads, kResident)
-#define FAST_BYTES extern __shared__ __align__(128) unsigned char fast_bytes[];
-
-DEVICE unsigned packed(float low, float high) {
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
 template <int kCount>
 DEVICE void load(float (&to)[kCount], const bf16* from) {
   unsigned words[kCount / 2];
@@ -84,47 +76,6 @@ DEVICE void store(bf16* to, const float (&from)[kCount]) {
   } else {
     *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
   }
-}
-
-DEVICE unsigned shared_address(const void* it) { return unsigned(__cvta_generic_to_shared(it)); }
-// 16 bytes on their way, or zeros.
-DEVICE void fetch(unsigned to, const void* from, bool inside) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-               "r"(inside ? 16 : 0)
-               : "memory");
-}
-DEVICE void fetched() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-  __syncthreads();
-}
-DEVICE void zero_chunk(unsigned to) {
-  asm volatile("st.shared.v4.u32 [%0], {%1,%1,%1,%1};" ::"r"(to), "r"(0) : "memory");
-}
-DEVICE void matrices(unsigned (&to)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address)
-               : "memory");
-}
-DEVICE void turned_matrices(unsigned (&to)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address)
-               : "memory");
-}
-DEVICE uint4 shared_words(unsigned address) {
-  uint4 it;
-  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(it.x), "=r"(it.y), "=r"(it.z), "=r"(it.w)
-               : "r"(address)
-               : "memory");
-  return it;
-}
-DEVICE void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 // Where chunk c (8 channels) of a place of kChunks chunks is: eight neighbours in different banks.

@@ -67,6 +67,7 @@ Source Writer::run() {
   line(fmt::format("constexpr bool kShort = {};", is_short_));
   for (const char* const part : {kPrelude, kProducts, kReflections}) line(part);
   const bool images = plan_.image_features > 0;
+  if (images) line(kTensorCores);
   line(images ? kImages : "struct bf16;");
   line("struct Arguments {");
   line(

@@ -58,7 +58,8 @@ template <typename T>
 DEVICE void clear_around(unsigned tensor) {
   for (int k = thread_index(); k < T::kHigh * T::kWide * T::kChunks; k += kThreads) {
     const int place = k / T::kChunks, r = place / T::kWide, q = place % T::kWide;
-    if (r == 0 || r == T::kHigh - 1 || q == 0 || q == T::kWide - 1) zero_chunk(tensor + k * 16);
+    if (r == 0 || r == T::kHigh - 1 || q == 0 || q == T::kWide - 1)
+      store_words(tensor + k * 16, 0, 0, 0, 0);
   }
 }
 // Tiles that a warp takes at once. Weights are read anew by every warp: where they are many, half
