@@ -80,7 +80,8 @@ struct Step {
   int32_t index = -1;        // of a load or store: input, output or variable; of images: input read
   bool variable = false;     // of a load or store
   int64_t times = 1;         // of a loop; outputs[0] is its step counter
-  std::vector<Step> body{};  // of a loop
+  // Of a loop; of another step, what computes its first input where it is read.
+  std::vector<Step> body{};
 };
 
 struct Phase {
