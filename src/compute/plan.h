@@ -77,9 +77,9 @@ struct Step {
   bool bias = false;                // of a matmul: inputs[2]
   bool accumulate = false;          // of a matmul: the output holds what it starts from
   double scale = 1;                 // of a sum
-  int32_t index = -1;        // of a load or store: input, output or variable; of images: input read
-  bool variable = false;     // of a load or store
-  int64_t times = 1;         // of a loop; outputs[0] is its step counter
+  int32_t index = -1;     // of a load or store: input, output or variable; of images: input read
+  bool variable = false;  // of a load or store
+  int64_t times = 1;      // of a loop; outputs[0] is its step counter
   // Of a loop; of another step, what computes its first input where it is read.
   std::vector<Step> body{};
 };
