@@ -119,7 +119,8 @@ Work algnet(int n, int m) {
   const Tensor misreporter_loss =
       -mean(sum(auctioneer.deviating_utility(values, misreports), {-1}));
   const auto misreporter_updates =
-      optimiser("misreporter_adam", liars, gradients(misreporter_loss, liars));
+      optimiser("misreporter_adam", liars,
+                scaled_gradients(misreporter_loss, liars, auctions::kMisreporterScale));
 
   const auctions::Decision decision = auctioneer(values);
   const Tensor paid = payments(decision, values);

@@ -96,4 +96,10 @@ Tensors gradients(Tensor loss, const Tensors& wrt) {
   return results;
 }
 
+Tensors scaled_gradients(Tensor loss, const Tensors& wrt, double scale) {
+  Tensors results = gradients(loss * scale, wrt);
+  for (Tensor& it : results) it = it * (1 / scale);
+  return results;
+}
+
 }  // namespace agora::compute

@@ -32,11 +32,19 @@ class Liveness {
       ++position_;
       for (const View& input : step.inputs) touch(input, loop_begin);
       for (const View& output : step.outputs) touch(output, loop_begin);
+      touch_inner(step.body, loop_begin);
     }
   }
 
  private:
   Buffer& buffer_of(int32_t id) { return plan_.buffers[static_cast<size_t>(id)]; }
+
+  void touch_inner(const std::vector<Step>& steps, int32_t loop_begin) {
+    for (const Step& inner : steps) {
+      for (const View& input : inner.inputs) touch(input, loop_begin);
+      touch_inner(inner.body, loop_begin);
+    }
+  }
 
   void touch(const View& it, int32_t loop_begin) {
     if (it.uniform || it.buffer < 0 || !it.rows) return;

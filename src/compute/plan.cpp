@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "compute/images.h"
+#include "compute/kernel/in_place.h"
+#include "compute/kernel/join.h"
+#include "compute/kernel/schedule.h"
 #include "compute/lower.h"
 #include "compute/operation.h"
 #include "compute/simplify.h"
@@ -89,6 +92,26 @@ bool gains_by_small_tiles(const Plan& plan) {
   return four < 0.8 * eight;
 }
 
+// Memory for steps in the order of their depth; false, and nothing done, where that takes too much.
+bool assign_ordered(Plan& plan, const PlanLimits& limits, int64_t room, int64_t most) {
+  std::vector<Phase> phases = plan.phases;
+  std::vector<Buffer> buffers = plan.buffers;
+  const int64_t inverse_rows = plan.inverse_rows, shared_elements = plan.shared_elements;
+  const auto inputs = plan.inputs;
+  const auto constants = plan.constants;
+  for (Phase& phase : plan.phases) kernel::order_by_depth(plan, phase.rows);
+  assign_memory(plan, limits.alignment, room, most, limits.stack_bytes);
+  if (plan.scratch_features <= most) return true;
+  plan.phases = std::move(phases);
+  plan.buffers = std::move(buffers);
+  plan.inputs = inputs;
+  plan.constants = constants;
+  plan.inverse_rows = inverse_rows;
+  plan.shared_elements = shared_elements;
+  plan.scratch_features = plan.kept_features = plan.image_features = 0;
+  return false;
+}
+
 }  // namespace
 
 Plan make_plan(const Graph& graph, const PlanRequest& request) {
@@ -115,12 +138,16 @@ Plan make_plan(const Graph& graph, const PlanRequest& request) {
   const PlanLimits& limits = request.limits;
   plan.small_tiles =
       request.rows > 0 && request.rows <= limits.few_rows && gains_by_small_tiles(plan);
-  const int64_t room = limits.roomy_features;
-  if (plan.small_tiles) {
-    assign_memory(plan, limits.alignment, 4 * room, 4 * room, limits.stack_bytes);
-  } else {
-    assign_memory(plan, limits.alignment, room, 2 * room, limits.stack_bytes);
+  const int64_t room = limits.roomy_features * (plan.small_tiles ? 4 : 1);
+  const int64_t most = plan.small_tiles ? room : 2 * room;
+  if (room > 0) {
+    kernel::join_groups(plan, static_cast<size_t>(limits.group_instructions));
+    kernel::compute_states_in_place(plan);
+    kernel::follow_reductions(plan);
+    kernel::reflect_in_place(plan);
   }
+  const bool ordered = room > 0 && assign_ordered(plan, limits, room, most);
+  if (!ordered) assign_memory(plan, limits.alignment, room, most, limits.stack_bytes);
   for (const Phase& phase : plan.phases) {
     count_flops(plan, phase.shared, false, 1);
     count_flops(plan, phase.rows, true, 1);

@@ -77,11 +77,12 @@ struct Step {
   bool bias = false;                // of a matmul: inputs[2]
   bool accumulate = false;          // of a matmul: the output holds what it starts from
   double scale = 1;                 // of a sum
-  int32_t index = -1;        // of a load or store: input, output or variable; of images: input read
-  bool variable = false;     // of a load or store
-  int64_t times = 1;         // of a loop; outputs[0] is its step counter
-  int32_t stack = 0;         // of images: steps of one number run as one, an image at a time
-  std::vector<Step> body{};  // of a loop
+  int32_t index = -1;     // of a load or store: input, output or variable; of images: input read
+  bool variable = false;  // of a load or store
+  int64_t times = 1;      // of a loop; outputs[0] is its step counter
+  int32_t stack = 0;      // of images: steps of one number run as one, an image at a time
+  // Of a loop; of another step, what computes its first input where it is read.
+  std::vector<Step> body{};
 };
 
 struct Phase {

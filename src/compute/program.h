@@ -31,8 +31,8 @@ struct CompileOptions {
   int64_t rows = 0;  // the most rows of a run
   bool simplify = true;
   cpu::Options cpu = {};
-  // A GPU may round the factors of products to 11 bits and take tanh and sigmoid to a few units of
-  // 1e-7: for searches whose findings are judged by another program.
+  // A GPU may round the factors of products to half precision and take tanh and sigmoid to a few
+  // units of 1e-7: for searches whose findings are judged by another program.
   bool short_products = false;
 };
 

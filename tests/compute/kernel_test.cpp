@@ -193,6 +193,43 @@ TEST_F(Kernels, MakeProductsShortWhereThatIsAllowed) {
   EXPECT_LT(error(true), 5e-3);  // to nearest: half a unit of the eleventh bit
 }
 
+// A search sums gradients by many weights over all rows at once, of the rows of this run alone.
+// The factors are numbers that 16 bits hold, so that nothing is rounded.
+TEST_F(Kernels, SumLargeGradientsOverAllRowsAtOnce) {
+  const auto whole = [](int64_t count, uint64_t seed, double scale) {
+    std::vector<double> values = drawn(count, seed);
+    for (double& value : values) value = std::round(3 * value) * scale;
+    return values;
+  };
+  for (const int64_t positions : {1, 3}) {
+    std::vector<std::vector<double>> found;
+    for (const Device device : {Device::kCpu, Device::kCuda}) {
+      Graph g;
+      const Tensor x = g.input("x", {kRows, positions, 40});
+      const Tensor w = g.parameter("w", {40, 610}), v = g.parameter("v", {610, 45});
+      const Tensor goal = g.input("goal", {kRows, positions, 45});
+      const Tensor y = matmul(matmul(x, w), v);
+      const Tensors slopes = gradients(sum(y * goal), {w, v});
+      const Tensor all_w = g.variable("all w", {40, 610}), all_v = g.variable("all v", {610, 45});
+      Variables variables(g, Type::kFloat32, 0, device);
+      variables.set("w", std::span<const double>(whole(40 * 610, 1, 0.125)));
+      variables.set("v", std::span<const double>(whole(610 * 45, 2, 0.5)));
+      Program program(g, variables,
+                      {{{"y", y}}, {{all_w, all_w + slopes[0]}, {all_v, all_v + slopes[1]}}},
+                      {.rows = 37, .short_products = true});
+      for (const int64_t rows : {37, 21}) {
+        program.set("x", whole(rows * positions * 40, 3, 1));
+        program.set("goal", whole(rows * positions * 45, 4, 1));
+        program.run();
+      }
+      found.push_back(variables.get("all w"));
+      for (const double value : variables.get("all v")) found.back().push_back(value);
+    }
+    EXPECT_NE(EmulatedGpu::instance().latest().find("leave_factors<40,"), std::string::npos);
+    EXPECT_EQ(found[0], found[1]) << positions;
+  }
+}
+
 TEST_F(Kernels, TilesThatDoNotFitLieInSlowMemory) {
   EmulatedGpu::instance().set_fast_bytes(4096);
   Learner there(Device::kCuda);
@@ -302,6 +339,93 @@ TEST(KernelWaves, TouchNothingThatAnotherStepOfTheWaveWrites) {
     }
     EXPECT_LT(waves, steps) << "nothing goes side by side";
   }
+}
+
+// A search as mechanisms have it: two networks, items shared by a softmax with one more bidder and
+// item than there are, the gradient of what is won, and steps of the bid.
+struct Search {
+  Search() {
+    const Tensor x = graph.input("x", {kRows, 2, 2}), own = graph.input("own", {kRows, 2});
+    const Tensor bid = graph.input("bid", {kRows, 2});
+    const Initializer start = [](std::span<double> values, const Shape&, Rng& rng) {
+      for (double& value : values) value = rng.uniform(-1, 1);
+    };
+    const Tensor u = graph.parameter("u", {4, 50}, start), v = graph.parameter("v", {50, 9}, start);
+    const Tensor s = graph.parameter("s", {4, 50}, start), t = graph.parameter("t", {50, 2}, start);
+    const Tensor mine = reshape(own, {kRows, 2, 1});
+    const Tensor zero = broadcast(graph.constant(0), {kRows, 2});
+    const Tensors end = repeat(4, {bid, zero}, [&](const Tensors& now, Tensor step) -> Tensors {
+      const Tensor bids = reshape(where(mine, reshape(now[0], {kRows, 1, 2}), x), {kRows, 4});
+      const Tensor shares = softmax(reshape(matmul(tanh(matmul(bids, u)), v), {kRows, 3, 3}), 1);
+      const Tensor given = slice(slice(shares, 1, 0, 2), 2, 0, 2);
+      const Tensor paid = sigmoid(matmul(tanh(matmul(bids, s)), t));
+      const Tensor won = sum(given * mine, {1});
+      const Tensor fraction = sum(paid * own, {-1}, Keep::kYes);
+      const Tensor worth = sum(won * sum(x * mine, {1}), {-1}, Keep::kYes) -
+                           fraction * sum(won * now[0], {-1}, Keep::kYes);
+      const Tensor slope = gradients(worth, {now[0]})[0];
+      const Tensor moved = 0.9 * now[1] + 0.1 * slope;
+      const Tensor rate = reshape(exp(step * -0.1), {kRows, 1});
+      return {minimum(maximum(now[0] + rate * moved / (sqrt(square(moved)) + 1e-3), 0.0), 1.0),
+              moved};
+    });
+    best = end[0];
+  }
+  Graph graph;
+  Tensor best;
+};
+
+TEST_F(Kernels, SearchAsTheCpuDoes) {
+  std::vector<std::vector<double>> found;
+  for (const Device device : {Device::kCpu, Device::kCuda}) {
+    Search search;
+    Variables variables(search.graph, Type::kFloat64, 0, device);
+    variables.initialize(3);
+    Program program(search.graph, variables, {{{"best", search.best}}, {}}, {.rows = 19});
+    std::vector<double> own;
+    for (int row = 0; row < 19; ++row)
+      own.insert(own.end(), {row % 2 == 0 ? 1.0 : 0.0, row % 2 == 0 ? 0.0 : 1.0});
+    program.set("x", drawn(19 * 4, 1));
+    program.set("own", own);
+    program.set("bid", drawn(19 * 2, 2));
+    program.run();
+    found.emplace_back(19 * 2);
+    program.read("best", std::span<double>(found.back()));
+  }
+  for (size_t k = 0; k < found[0].size(); ++k) EXPECT_NEAR(found[0][k], found[1][k], 1e-11) << k;
+}
+
+// Steps that depend on each other are few: bids, three products each way, and five in between and
+// after that.
+TEST(KernelPlans, RoundsOfASearchHaveFewWaves) {
+  Search search;
+  PlanRequest request{.limits = kernel::plan_limits(EmulatedGpu::instance())};
+  request.outputs.emplace_back("best", search.best.id);
+  const Plan plan = make_plan(search.graph, request);
+  const auto& rows = plan.phases[0].rows;
+  const auto loop = std::find_if(rows.begin(), rows.end(),
+                                 [](const Step& it) { return it.kind == StepKind::kLoop; });
+  ASSERT_NE(loop, rows.end());
+  EXPECT_LE(kernel::waves_of(plan, loop->body).size(), 10u) << to_string(plan);
+  for (const Step& step : loop->body) EXPECT_FALSE(step.op == Op::kReshape) << "a copy";
+}
+
+// Positions that lie between others are no reason to wait.
+TEST(KernelWaves, ViewsThatTakeTurnsInMemoryDoNotMeet) {
+  Plan plan;
+  plan.buffers = {{.size = 6}, {.size = 6, .offset = 6}};
+  const auto view = [](int32_t buffer, int64_t offset, Shape shape, std::vector<int64_t> strides) {
+    return View{buffer, offset, std::move(shape), std::move(strides), true};
+  };
+  const auto step = [&](const View& from, const View& to) {
+    return Step{.op = Op::kReshape, .inputs = {from}, .outputs = {to}};
+  };
+  const std::vector<Step> apart{step(view(1, 0, {3}, {1}), view(0, 0, {3}, {2})),
+                                step(view(1, 3, {3}, {1}), view(0, 1, {3}, {2}))};
+  EXPECT_EQ(kernel::waves_of(plan, apart).size(), 1u);
+  const std::vector<Step> meeting{step(view(1, 0, {3}, {1}), view(0, 0, {3}, {2})),
+                                  step(view(1, 3, {2}, {1}), view(0, 1, {2}, {3}))};
+  EXPECT_EQ(kernel::waves_of(plan, meeting).size(), 2u);
 }
 
 // Slopes of activations are multiplied where the product that they meet is computed.

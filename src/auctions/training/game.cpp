@@ -37,8 +37,8 @@ class GameTrainer : public CommonTrainer {
     const Tensor guesses = misreporter(values);
     const Tensor gain = mean(sum(auctioneer.deviating_utility(values, guesses), {-1}));
     const Tensor misreporter_loss = (-gain).named("misreporter's loss");
-    const nn::Updates learn =
-        optimiser("misreporter_adam", liars, gradients(misreporter_loss, liars));
+    const nn::Updates learn = optimiser(
+        "misreporter_adam", liars, scaled_gradients(misreporter_loss, liars, kMisreporterScale));
     Tensor refined;
     if (recipe.refinements > 0) {
       AscentPlan plan = ascent_plan();

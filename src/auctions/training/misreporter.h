@@ -4,6 +4,9 @@
 
 namespace agora::auctions {
 
+// Of slopes of the mean over a batch, so that short products keep them.
+constexpr double kMisreporterScale = 1 << 17;
+
 // The best lie of each bidder, as a network guesses it from everybody's values.
 class Misreporter {
  public:

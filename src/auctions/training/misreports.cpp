@@ -51,7 +51,7 @@ Tensor best_of(const Network& network, Tensor values, Tensor own, Tensor starts)
 
 Tensor ascend(const Network& network, Tensor values, Tensor own, Tensor starts,
               const AscentPlan& plan) {
-  constexpr double kFirst = 0.9, kSecond = 0.999, kEpsilon = 1e-8;
+  constexpr double kFirst = 0.9, kSecond = 0.999, kEpsilon = 1e-8, kScale = 256;
   const int64_t n = values.size(1), m = values.size(2);
   Graph& graph = *values.graph;
   const Tensor start = best_of(network, values, own, starts);
@@ -76,7 +76,7 @@ Tensor ascend(const Network& network, Tensor values, Tensor own, Tensor starts,
     const Tensor utility =
         sum(won * truth, {-1}, Keep::kYes) - fraction * sum(won * bid, {-1}, Keep::kYes);
     // In units of the scaled bid, so that steps and epsilon mean the same in every setting.
-    const Tensor slope = gradients(utility, {bid})[0] * range;
+    const Tensor slope = scaled_gradients(utility, {bid}, kScale)[0] * range;
     const Tensor first = kFirst * s[1] + (1 - kFirst) * slope;
     const Tensor second = kSecond * s[2] + (1 - kSecond) * square(slope);
     const Tensor rate = falling(step - 1.0) * sqrt(1.0 - exp(step * std::log(kSecond))) /

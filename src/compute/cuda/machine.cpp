@@ -32,6 +32,21 @@ void wait_for(cudaStream_t later, cudaStream_t earlier) {
   require(cudaStreamWaitEvent(later, mark, 0), "recording kernels");
 }
 
+// Memory of the host that a copy to it need not wait for, of each thread; null where there is none.
+constexpr int64_t kFewBytes = 4096;
+void* few_bytes() {
+  static const auto free = [](void* it) { cudaFreeHost(it); };
+  thread_local const std::unique_ptr<void, void (*)(void*)> it(
+      [] {
+        void* made = nullptr;
+        if (cudaHostAlloc(&made, kFewBytes, cudaHostAllocPortable) == cudaSuccess) return made;
+        cudaGetLastError();
+        return static_cast<void*>(nullptr);
+      }(),
+      free);
+  return it.get();
+}
+
 class GpuMemory final : public DeviceMemory {
  public:
   GpuMemory(int64_t bytes, const char* purpose) {
@@ -51,6 +66,14 @@ class GpuMemory final : public DeviceMemory {
             "copying to the GPU");
   }
   void read(void* to, int64_t bytes, int64_t at) const override {
+    if (void* const pinned = bytes <= kFewBytes ? few_bytes() : nullptr; pinned != nullptr) {
+      require(cudaMemcpyAsync(pinned, as<char>() + at, static_cast<size_t>(bytes),
+                              cudaMemcpyDeviceToHost, lane_stream),
+              "copying from the GPU");
+      require(cudaStreamSynchronize(lane_stream), "running a kernel");
+      std::memcpy(to, pinned, static_cast<size_t>(bytes));
+      return;
+    }
     // A copy to the host's own memory that has to wait keeps other threads from copying.
     require(cudaStreamSynchronize(lane_stream), "running a kernel");
     require(cudaMemcpyAsync(to, as<char>() + at, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost,

@@ -36,6 +36,7 @@ class KernelExecutor final : public Executor {
     options_.type = sizeof(Real) == 8 ? Type::kFloat64 : Type::kFloat32;
     options_.threads = kThreads;
     options_.short_products = options.short_products;
+    options_.rows = options.rows;
     options_.lanes = choose_lanes();
     const int64_t fits = (machine.fast_bytes() - kReserved) / (options_.lanes * kWidth);
     options_.fast_features = std::min(plan.scratch_features, fits);

@@ -30,6 +30,7 @@ using std::exp, std::log, std::log1p, std::sqrt, std::tanh, std::fabs, std::isfi
 #define DEVICE inline
 #define FUNCTION static
 #define CALLED static
+#define PRODUCT inline
 constexpr int kThreads = 1;
 #define KERNEL extern "C" void
 #define UNROLL(n)
@@ -126,6 +127,16 @@ DEVICE Real op_greater_equal(Real a, Real b) { return a >= b ? Real(1) : Real(0)
 DEVICE Real op_equal(Real a, Real b) { return a == b ? Real(1) : Real(0); }
 DEVICE Real op_where(Real a, Real b, Real c) { return a != Real(0) ? b : c; }
 DEVICE Real op_copy(Real a) { return a; }
+
+// Brings the line of memory that a weight is in close to the block, without waiting for it.
+DEVICE void touch(const void* at) {
+#ifdef __CUDACC__
+  int ignored;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(ignored) : "l"(at));
+#else
+  (void)at;
+#endif
+}
 
 // The same number, computed here and not where a condition allows its use.
 DEVICE Real settled(Real value) {

@@ -30,6 +30,30 @@ std::optional<int64_t> position_stride(const View& view) {
   return stride;
 }
 
+// Positions along two axes at most: how many the inner one has, and how far those of each are
+// apart.
+struct Axes {
+  int64_t inner = 1, outer_stride = 0, inner_stride = 0;
+};
+std::optional<Axes> position_axes(const View& view, int64_t inner) {
+  Axes axes{.inner = inner};
+  int64_t count = 1;
+  for (size_t k = view.shape.size() - 1; k-- > 0;) {
+    if (view.shape[k] == 1) continue;
+    const bool is_inner = count < inner;
+    int64_t& stride = is_inner ? axes.inner_stride : axes.outer_stride;
+    const int64_t before = is_inner ? count : count / inner;
+    if (before == 1) {
+      stride = view.strides[k];
+    } else if (view.strides[k] != stride * before) {
+      return std::nullopt;
+    }
+    count *= view.shape[k];
+    if (is_inner && count > inner) return std::nullopt;
+  }
+  return axes;
+}
+
 // A product in tiles of tensor cores: `together` of them side by side share the loads of weights. A
 // step of so many takes four units of the path to memory for the weights and two for each tile,
 // all warps one after the other, and about as much of its warp's time as eight and five of them.
@@ -49,7 +73,9 @@ Tiling tiling(int64_t high, int64_t wide, int64_t warps) {
   return best;
 }
 
-constexpr int64_t kMostHeld = 128;  // inputs
+constexpr int64_t kMostHeld = 128;                        // inputs
+constexpr int64_t kManyWeights = 1024, kMostLate = 2048;  // rows at all positions
+constexpr int64_t kLateSums = 16 * 512;                   // those of all warps
 
 int64_t last_stride(const View& view) { return view.shape.back() == 1 ? 1 : view.strides.back(); }
 
@@ -61,7 +87,7 @@ void Writer::hold(int64_t in, int64_t out, const std::string& warp, int64_t item
       fmt::format("item_of<{}, {}>({}, {}, {});\n", in, out, warp, weights, bias);
   holds_ += holds_.empty() ? "Item item = " + item
                            : fmt::format("if ({} < {}) item = {}", warp, items, item);
-  held_steps_ = std::max(held_steps_, (in + 7) / 8);
+  held_steps_ = std::max(held_steps_, (in + 15) / 16);
 }
 
 void Writer::matmul(const Step& step) {
@@ -73,6 +99,22 @@ void Writer::matmul(const Step& step) {
   const bool held = in_loop_ && holds_weights_ && in <= kMostHeld && can_hold(tiles.items);
   const std::string warp = free_warp(tiles.items), weights = tiled(w);
   const std::string bias = step.bias ? memory_.start(step.inputs[2]) : "NoBias{}";
+  if (shares_products_ && !options_.check && !step.accumulate && step.code.size() <= 1 &&
+      step.activation == Op::kReshape && y.buffer >= 0) {
+    int64_t inner = 1;
+    for (size_t k = y.shape.size() - 1; k-- > 0 && inner == 1;) inner = y.shape[k];
+    const auto of_x = position_axes(x, inner), of_y = position_axes(y, inner);
+    if (of_x && of_y) {
+      line(fmt::format(
+          "shared_product<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>({}, {}, "
+          "{}, {}{}, {});",
+          tiles.together, in, out, columns, last_stride(x), memory_.is_fast(x), inner,
+          of_x->outer_stride, of_x->inner_stride, of_y->outer_stride, of_y->inner_stride,
+          last_stride(y), step.bias ? "const Real*" : "NoBias", warp, memory_.start(x), weights,
+          step.bias ? "(const Real*)" : "", bias, memory_.start(y)));
+      return;
+    }
+  }
   line(fmt::format("{{ const Real* const x = {};", memory_.start(x)));
   if (y.buffer >= 0) line(fmt::format("Real* const y = {};", memory_.start(y)));
   const std::string shape = fmt::format("{}, {}, {}, {}, {}, {}", tiles.together, in, out, columns,
@@ -103,6 +145,7 @@ void Writer::matmul(const Step& step) {
 }
 
 void Writer::outer(const Step& step) {
+  if (is_late(step)) return leave_factors(step);
   const View &x = step.inputs[0], &dy = step.inputs[1];
   const int64_t in = x.shape.back(), out = dy.shape.back();
   const int64_t positions = feature_count(outer_shape(x));
@@ -129,6 +172,54 @@ void Writer::outer(const Step& step) {
   line("[&](int k, int o, Real value) {");
   give_sum(step.outputs[0], fmt::format("k * {} + o", out), "value");
   line("}); }");
+}
+
+// Worth it where the sums of all blocks would be much to write and to read.
+bool Writer::is_late(const Step& step) const {
+  const View &x = step.inputs[0], &dy = step.inputs[1];
+  return is_short_ && x.shape.back() * dy.shape.back() >= kManyWeights && options_.rows > 0 &&
+         feature_count(outer_shape(x)) * late_rows() <= kMostLate &&
+         options_.fast_features * options_.lanes >= kLateSums && position_stride(x) &&
+         position_stride(dy) && has_late_reader(step);
+}
+
+// One that reads it as it lies, and no other gradient of the phase.
+bool Writer::has_late_reader(const Step& step) const {
+  const int32_t buffer = step.outputs[0].buffer;
+  if (!has_own_reader(buffer, plan_.phases[phase_ + 1].shared)) return false;
+  const Step& reader = *readers_.find(buffer)->second;
+  const std::vector<Step>& rows = plan_.phases[phase_].rows;
+  for (const View& view : reader.inputs) {
+    if (view.uniform) continue;
+    if (view.buffer == buffer) {
+      if (view.offset != 0 || !view.dense() || view.count() != reader.outputs[0].count()) {
+        return false;
+      }
+    } else if (std::any_of(rows.begin(), rows.end(), [&](const Step& it) {
+                 return it.kind == StepKind::kOperation && it.op == Op::kOuter &&
+                        it.outputs[0].buffer == view.buffer;
+               })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Writer::leave_factors(const Step& step) {
+  Late late{.in = step.inputs[0].shape.back(),
+            .out = step.inputs[1].shape.back(),
+            .positions = feature_count(outer_shape(step.inputs[0]))};
+  for (size_t k = 0; k < 2; ++k) {
+    const View& view = step.inputs[k];
+    const int64_t features = view.shape.back();
+    (k == 0 ? late.x : late.dy) = source_.tiled;
+    begin_threads(features * late.positions * (options_.lanes / 4));
+    line(fmt::format("leave_factors<{}, {}, {}, {}, {}>(i, {}, a.tiled + {}, first_row, {}); }}",
+                     features, late.positions, *position_stride(view), last_stride(view),
+                     late_rows(), memory_.start(view), source_.tiled, k == 0 ? "kLanes" : "rows"));
+    source_.tiled += features * late.positions * late_rows();
+  }
+  late_[step.outputs[0].buffer] = late;
 }
 
 // (height, width, channels) of x with a 3x3 window, as a product of 9 x channels inputs; the

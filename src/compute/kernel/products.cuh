@@ -1,56 +1,48 @@
-// Weights of a product lie as tensor cores take them: tiles of 16 outputs and 8 inputs, those of
-// one row of tiles side by side; in a tile, the four numbers of each lane of a warp.
+// Weights of a product lie as tensor cores take them: tiles of 16 outputs and kTileInputs inputs,
+// those of one row of tiles side by side; in a tile, the numbers of each lane of a warp, for inputs
+// lane % 4, 4 and, where products are short, 8 and 12 further.
+constexpr int kTileInputs = kShort ? 16 : 8, kLaneWeights = kTileInputs / 2;
+DEVICE int weight_tiles(int in) { return (in + kTileInputs - 1) / kTileInputs; }
 DEVICE int place_of_weight(int k, int o, int in) {
-  const int tile = o / 16 * ((in + 7) / 8) + k / 8, lane = o % 8 * 4 + k % 4;
-  return (tile * 32 + lane) * 4 + o % 16 / 8 + k % 8 / 4 * 2;
+  const int tile = o / 16 * weight_tiles(in) + k / kTileInputs, lane = o % 8 * 4 + k % 4;
+  const int own = kShort ? k % 16 / 8 * 4 + o % 16 / 8 * 2 + k % 8 / 4 : o % 16 / 8 + k % 8 / 4 * 2;
+  return (tile * 32 + lane) * kLaneWeights + own;
 }
 DEVICE int weight_input(int place, int in) {
-  return place / 128 % ((in + 7) / 8) * 8 + place / 4 % 4 + place % 4 / 2 * 4;
+  const int first = place / (32 * kLaneWeights) % weight_tiles(in) * kTileInputs;
+  return first + place / kLaneWeights % 4 +
+         (kShort ? place % 8 / 4 * 8 + place % 2 * 4 : place % 4 / 2 * 4);
 }
 DEVICE int weight_output(int place, int in) {
-  return place / 128 / ((in + 7) / 8) * 16 + place / 16 % 8 + place % 2 * 8;
+  return place / (32 * kLaneWeights) / weight_tiles(in) * 16 + place / (4 * kLaneWeights) % 8 +
+         (kShort ? place % 4 / 2 : place % 2) * 8;
 }
-// What a product takes of a number: where products are short, 11 bits of it.
+// What a product takes of a number: where products are short, what 16 bits hold of it: 11 of its own,
+// numbers of at most 65,504, and nothing below 2^-24.
 DEVICE Real as_factor(Real value) {
-#ifndef AGORA_DOUBLE
-  if (!kShort) return value;
-#ifdef __CUDACC__
-  return __uint_as_float((__float_as_uint(value) + 0x1000u) & 0xffffe000u);
-#else
-  unsigned bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  bits = (bits + 0x1000u) & 0xffffe000u;
-  std::memcpy(&value, &bits, sizeof bits);
-#endif
+#ifndef __CUDACC__
+  if (kShort) {
+    int exponent;
+    std::frexp(value, &exponent);
+    const Real unit = std::ldexp(Real(1), (exponent < -13 ? -13 : exponent) - 11);
+    value = std::nearbyint(value / unit) * unit;
+    if (value > Real(65504)) return Real(65504);
+    if (value < Real(-65504)) return Real(-65504);
+  }
 #endif
   return value;
 }
-// A weight as it lies there: where products are short, a number of 16 bits, of which 11 count.
+// A weight as it lies there.
 #if defined(__CUDACC__) && defined(AGORA_SHORT)
 using Weight = unsigned short;
 DEVICE Weight as_weight(Real value) {
   Weight bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  asm("cvt.rn.satfinite.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
-}
-DEVICE float from_weight(unsigned bits) {
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(Weight(bits)));
-  return value;
-}
-DEVICE float4 four_weights(uint2 bits) {
-  return {from_weight(bits.x & 0xffffu), from_weight(bits.x >> 16), from_weight(bits.y & 0xffffu),
-          from_weight(bits.y >> 16)};
-}
-DEVICE float4 four_weights(const Weight* w) {
-  return four_weights(*reinterpret_cast<const uint2*>(w));
 }
 #else
 using Weight = Real;
 DEVICE Weight as_weight(Real value) { return as_factor(value); }
-#if defined(__CUDACC__) && !defined(AGORA_DOUBLE)
-DEVICE float4 four_weights(const Weight* w) { return *reinterpret_cast<const float4*>(w); }
-#endif
 #endif
 
 // What a product starts from: a bias for every output, or nothing.
@@ -81,8 +73,8 @@ DEVICE void plain_outer(int warp, const X& x, const Y& y, const Store& store) {
 
 #if defined(__CUDACC__) && !defined(AGORA_DOUBLE)
 // Float products on tensor cores: a number is the sum of two of 11 bits each, and of their four
-// products the smallest is left out, so that results are as good as those of float arithmetic.
-// Short products take one of 11 bits. Tensor cores do not look at bits beyond those.
+// products the smallest is left out, so that results are as good as those of float arithmetic. Tensor
+// cores do not look at bits beyond those.
 DEVICE void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
@@ -94,12 +86,7 @@ template <int kCount>
 struct Fragment {  // of a matrix, in this lane
   unsigned high[kCount], low[kCount];
   DEVICE void set(int k, float value) {
-    if (kShort) return set_factor(k, __uint_as_float(__float_as_uint(value) + 0x1000u));
-    set_factor(k, value);
-  }
-  DEVICE void set_factor(int k, float value) {  // one that as_factor() gave
     high[k] = __float_as_uint(value);
-    if (kShort) return;
     low[k] = __float_as_uint(value - __uint_as_float(high[k] & 0xffffe000u));
   }
 };
@@ -109,12 +96,31 @@ struct Accumulator {        // 16 x 8; chains of sums, so that none waits for an
   float high[4] = {0, 0, 0, 0}, left[4] = {0, 0, 0, 0}, right[4] = {0, 0, 0, 0};
   DEVICE void add(const Left& a, const Right& b) {
     multiply_add(high, a.high, b.high);
-    if (kShort) return;
     multiply_add(left, a.low, b.high);
     multiply_add(right, a.high, b.low);
   }
-  DEVICE float at(int k) const { return kShort ? high[k] : high[k] + (left[k] + right[k]); }
+  DEVICE float at(int k) const { return high[k] + (left[k] + right[k]); }
 };
+// Short products: factors of 16 bits, two side by side; of 16 or 8 inputs.
+DEVICE unsigned two_halves(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+DEVICE void multiply_add(float (&sum)[4], const uint4& a, unsigned b0, unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+DEVICE void multiply_add(float (&sum)[4], unsigned a0, unsigned a1, unsigned b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a0), "r"(a1), "r"(b));
+}
 template <int kTogether>
 struct Tile {
   float at[kTogether][4];
@@ -125,20 +131,59 @@ struct Columns {
 };
 
 // Outputs o and o + 8 of this lane's group for kTogether columns of its own; weights_at(k) are this
-// lane's of inputs k to k + 7.
+// lane's of the tile of inputs from k on.
+#ifdef AGORA_SHORT
 template <int kIn, int kStep, bool kFast, int kTogether, typename WeightsAt>
 DEVICE Tile<kTogether> product_with(const Columns<kTogether>& x, const WeightsAt& weights_at) {
   const int in_group = lane_index() % 4;
-  constexpr int kChains = kTogether == 1 ? (kShort ? 4 : 2) : kTogether == 2 && kShort ? 2 : 1;
+  constexpr int kChains = kTogether == 1 ? 4 : kTogether == 2 ? 2 : 1;
+  float sum[kTogether][kChains][4] = {};
+#pragma unroll(kIn <= 128 ? 8 : 2)
+  for (int k = 0; k < kIn; k += 16) {
+    const uint4 a = weights_at(k);
+#pragma unroll
+    for (int c = 0; c < kTogether; ++c) {
+      if (kFast) __builtin_assume(__isShared(x.at[c]));
+      float b[4];
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        const int input = k + u * 4 + in_group;
+        const bool inside = kIn % 16 == 0 || k + u * 4 + 4 <= kIn || input < kIn;
+        b[u] = k + u * 4 < kIn ? x.at[c][(inside ? input : 0) * (kStep * kLanes)] : 0.0f;
+        if (!inside) b[u] = 0.0f;
+      }
+      multiply_add(sum[c][k / 16 % kChains], a, two_halves(b[0], b[1]), two_halves(b[2], b[3]));
+    }
+  }
+  Tile<kTogether> tile;
+#pragma unroll
+  for (int c = 0; c < kTogether; ++c) {
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      tile.at[c][u] = sum[c][0][u];
+#pragma unroll
+      for (int chain = 1; chain < kChains && chain * 16 < kIn; ++chain) {
+        tile.at[c][u] += sum[c][chain][u];
+      }
+    }
+  }
+  return tile;
+}
+DEVICE uint4 lane_weights(const Weight* w) { return *reinterpret_cast<const uint4*>(w); }
+#else
+template <int kIn, int kStep, bool kFast, int kTogether, typename WeightsAt>
+DEVICE Tile<kTogether> product_with(const Columns<kTogether>& x, const WeightsAt& weights_at) {
+  const int in_group = lane_index() % 4;
+  constexpr int kChains = kTogether == 1 ? 2 : 1;
   Accumulator sum[kTogether][kChains];
 #pragma unroll(kIn <= 128 ? 16 : 4)
   for (int k = 0; k < kIn; k += 8) {
     const float4 weights = weights_at(k);
     Left a;
-    a.set_factor(0, weights.x);
-    a.set_factor(1, weights.y);
-    a.set_factor(2, weights.z);
-    a.set_factor(3, weights.w);
+    a.set(0, weights.x);
+    a.set(1, weights.y);
+    a.set(2, weights.z);
+    a.set(3, weights.w);
 #pragma unroll
     for (int c = 0; c < kTogether; ++c) {
       if (kFast) __builtin_assume(__isShared(x.at[c]));
@@ -164,12 +209,14 @@ DEVICE Tile<kTogether> product_with(const Columns<kTogether>& x, const WeightsAt
   }
   return tile;
 }
+DEVICE float4 lane_weights(const Weight* w) { return *reinterpret_cast<const float4*>(w); }
+#endif
 // w is this lane's place in the first tile of weights.
 template <int kIn, int kStep, bool kFast, int kTogether>
 PRODUCT Tile<kTogether> product_tile(Columns<kTogether> x, const Weight* w) {
   __builtin_assume(__isGlobal(w));
   return product_with<kIn, kStep, kFast, kTogether>(
-      x, [&](int k) { return four_weights(w + k * 16); });
+      x, [&](int k) { return lane_weights(w + k * 16); });
 }
 
 // One item of a product, outputs in the rows of tensor cores and columns in their columns: tile(x)
@@ -226,7 +273,7 @@ DEVICE void matrix_product(int warp, const Column& column, const Weight* w, cons
         item, column, [&](int, int row) { return bias_at(bias, row); },
         [&](const Columns<kTogether>& x, int high) {
           return product_tile<kIn, kStep, kFast, kTogether>(
-              x, w + (high * ((kIn + 7) / 8) * 32 + lane_index()) * 4);
+              x, w + (high * weight_tiles(kIn) * 32 + lane_index()) * kLaneWeights);
         },
         store);
   }
@@ -235,7 +282,7 @@ DEVICE void matrix_product(int warp, const Column& column, const Weight* w, cons
 #ifdef AGORA_SHORT
 // Where the weights and biases of one item of a product are.
 struct Item {
-  const uint2* weights;
+  const uint4* weights;
   const float* bias[2];
   int steps;
 };
@@ -247,11 +294,11 @@ DEVICE float held_bias(const float*, float held) { return held; }
 DEVICE float held_bias(NoBias, float) { return 0; }
 template <int kIn, int kOut, typename Bias>
 DEVICE Item item_of(int warp, const Weight* w, const Bias& bias) {
-  constexpr int kHigh = (kOut + 15) / 16, kSteps = (kIn + 7) / 8;
+  constexpr int kHigh = (kOut + 15) / 16, kSteps = (kIn + 15) / 16;
   int lane = lane_index();
   asm volatile("" : "+r"(lane));  // addresses are computed here, not kept from round to round
   const int high = warp % kHigh, row = high * 16 + lane / 4;
-  Item item{reinterpret_cast<const uint2*>(w) + high * kSteps * 32 + lane, {}, kSteps};
+  Item item{reinterpret_cast<const uint4*>(w) + high * kSteps * 32 + lane, {}, kSteps};
 #pragma unroll
   for (int u = 0; u < 2; ++u) {
     const bool inside = kOut % 16 == 0 || row + u * 8 < kOut;
@@ -262,7 +309,7 @@ DEVICE Item item_of(int warp, const Weight* w, const Bias& bias) {
 // They are on their way to the item's warp before the barrier that the product waits for. Every
 // warp fetches something, so that none keeps what it had before.
 struct Held {
-  uint2 weights[16];
+  uint4 weights[8];
   float bias[2];
   template <int kSteps>
   DEVICE void fetch(const Item& item) {
@@ -288,7 +335,7 @@ DEVICE void held_product(const Held& held, int warp, const Column& column, const
       unsigned(warp), column, [&](int u, int) { return held_bias(bias, held.bias[u]); },
       [&](const Columns<kTogether>& x, int) {
         return product_with<kIn, kStep, kFast, kTogether>(
-            x, [&](int k) { return four_weights(held.weights[k / 8]); });
+            x, [&](int k) { return held.weights[k / 16]; });
       },
       store);
 }
@@ -377,10 +424,36 @@ DEVICE void outer(int warp, const X& x, const Y& y, const Store& store) {
   }
 }
 
+// Sums over rows 2t and 2t + 1, which are columns t and t + 4 of tensor cores.
+#ifdef AGORA_SHORT
+struct GradientSum {
+  float sum[4] = {0, 0, 0, 0};
+  DEVICE void add(float2 top, float2 bottom, float2 slope) {
+    multiply_add(sum, two_halves(top.x, top.y), two_halves(bottom.x, bottom.y),
+                 two_halves(slope.x, slope.y));
+  }
+  DEVICE float at(int k) const { return sum[k]; }
+};
+#else
+struct GradientSum {
+  Accumulator sum;
+  DEVICE void add(float2 top, float2 bottom, float2 slope) {
+    Left a;
+    a.set(0, top.x);
+    a.set(1, bottom.x);
+    a.set(2, top.y);
+    a.set(3, bottom.y);
+    Right b;
+    b.set(0, slope.x);
+    b.set(1, slope.y);
+    sum.add(a, b);
+  }
+  DEVICE float at(int k) const { return sum.at(k); }
+};
+#endif
 // The weight gradient of a product, into sums that lie side by side; positions are kXPosition and
-// kYPosition features apart, features of one kXStep and kYStep. Rows 2t and 2t + 1 are columns t
-// and t + 4 of tensor cores, those of two positions where a tile has four; tiles that reach beyond
-// the matrix repeat its last row.
+// kYPosition features apart, features of one kXStep and kYStep. Columns of tensor cores are rows of two
+// positions where a tile has four; tiles that reach beyond the matrix repeat its last row.
 template <int kTogether, int kIn, int kOut, int kPositions, int kXPosition, int kXStep, bool kXFast,
           int kYPosition, int kYStep, bool kYFast>
 PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* sums, int rows,
@@ -403,7 +476,7 @@ PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* s
     for (int c = 0; c < kTogether; ++c) {
       y[c] = dy + at_most(first + c * 8 + group, kOut - 1) * (kYStep * kLanes) + row;
     }
-    Accumulator sum[kTogether];
+    GradientSum sum[kTogether];
 #pragma unroll 1
     for (int first_position = 0; first_position < kPositions; first_position += kApart) {
       const int own = kApart == 1 ? first_position : first_position + in_group / kLanes;
@@ -413,18 +486,12 @@ PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* s
       for (int r = 0; r < kLanes; r += 8) {
         const float2 top = two(x0 + p * (kXPosition * kLanes) + r);
         const float2 bottom = two(x1 + p * (kXPosition * kLanes) + r);
-        Left a;
-        a.set(0, top.x);
-        a.set(1, bottom.x);
-        a.set(2, top.y);
-        a.set(3, bottom.y);
 #pragma unroll
         for (int c = 0; c < kTogether; ++c) {
-          const float2 slope = two(y[c] + p * (kYPosition * kLanes) + r);
-          Right b;
-          b.set(0, known && r + row < rows ? slope.x : 0.0f);
-          b.set(1, known && r + row + 1 < rows ? slope.y : 0.0f);
-          sum[c].add(a, b);
+          float2 slope = two(y[c] + p * (kYPosition * kLanes) + r);
+          if (!known || r + row >= rows) slope.x = 0.0f;
+          if (!known || r + row + 1 >= rows) slope.y = 0.0f;
+          sum[c].add(top, bottom, slope);
         }
       }
     }
@@ -498,3 +565,24 @@ DEVICE void weight_gradient(int warp, const Real* x, const Real* dy, Real* sums,
       });
 }
 #endif
+
+// A product whose results are stored as they are, as a function that steps of one shape share.
+// Position p is p / kInner and p % kInner along two axes.
+template <int kTogether, int kIn, int kOut, int kColumns, int kStep, bool kFast, int kInner,
+          int kXOuter, int kXInner, int kYOuter, int kYInner, int kYStep, typename Bias>
+PRODUCT void shared_product(int warp, const Real* x, const Weight* w, Bias bias, Real* y) {
+  matrix_product<kTogether, kIn, kOut, kColumns, kStep, kFast>(
+      warp,
+      [&](unsigned n) {
+        const unsigned p = n / kLanes;
+        return x + (p / kInner * kXOuter + p % kInner * kXInner) * kLanes + n % kLanes;
+      },
+      w, bias,
+      [&](unsigned o, unsigned n, Real v0, bool inside) {
+        const unsigned p = n / kLanes;
+        Real* const at =
+            y + (p / kInner * kYOuter + p % kInner * kYInner + o * kYStep) * kLanes + n % kLanes;
+        const Real v = settled(v0);
+        if (inside) *at = v;
+      });
+}

@@ -60,7 +60,14 @@ void Writer::row_list(const std::vector<Step>& steps) {
     source_.text.clear();
   };
   std::string barrier;  // before the wave
-  for (const std::vector<const Step*>& wave : waves_of(plan_, steps)) {
+  const std::vector<std::vector<const Step*>> waves = waves_of(plan_, steps);
+  const auto has_products = [](const std::vector<const Step*>& wave) {
+    return std::any_of(wave.begin(), wave.end(), [](const Step* step) {
+      return step->kind == StepKind::kOperation && step->op == Op::kMatmul;
+    });
+  };
+  for (size_t k = 0; k < waves.size(); ++k) {
+    const std::vector<const Step*>& wave = waves[k];
     busy_ = 0;
     if (source_.text.size() > kPartSize && !inlined_) {
       line(std::exchange(barrier, ""));
@@ -70,6 +77,11 @@ void Writer::row_list(const std::vector<Step>& steps) {
     std::vector<const Step*> loops;
     for (const Step* step : wave) {
       step->kind == StepKind::kLoop ? loops.push_back(step) : row_step(*step);
+    }
+    if (in_loop_ && holds_weights_ && has_products(wave)) {
+      auto next = std::find_if(waves.begin() + int64_t(k) + 1, waves.end(), has_products);
+      if (next == waves.end()) next = std::find_if(waves.begin(), waves.end(), has_products);
+      touch_weights(*next);
     }
     if (holds_.empty()) {
       source_.text = done + barrier + source_.text;
@@ -198,7 +210,7 @@ void Writer::row_operation(const Step& step) {
     case Op::kPad:
       begin_threads(step.outputs[0].count() * options_.lanes);
       line("const unsigned f = i / kLanes, r = i % kLanes;");
-      line(fmt::format("{} = {}; }}", memory_.at(step.outputs[0], "f"), padded(step)));
+      line(fmt::format("{} = {}; }}", memory_.at(step.outputs[0], "f"), padded(step, "f")));
       return;
     case Op::kSum:
     case Op::kMaximum:
@@ -231,20 +243,30 @@ void Writer::row_operation(const Step& step) {
   }
 }
 
-std::string Writer::padded(const Step& step) const {
+std::string Writer::padded(const Step& step, const std::string& f) {
   const View &x = step.inputs[0], &y = step.outputs[0];
   const size_t axis = static_cast<size_t>(step.ints[0]);
   int64_t inner = 1;
   for (size_t k = axis + 1; k < y.shape.size(); ++k) inner *= y.shape[k];
   const int64_t from = x.shape[axis], to = y.shape[axis], before = step.ints[1];
-  const std::string along = fmt::format("(f / {} % {} - {})", inner, to, before);
-  const std::string i =
-      fmt::format("((f / {} * {} + {}) * {} + f % {})", inner * to, from, along, inner, inner);
-  return fmt::format("{} >= 0 && {} < {} ? {} : Real(0)", along, along, from, memory_.at(x, i));
+  const std::string along = fmt::format("(int({} / {} % {}) - {})", f, inner, to, before);
+  const std::string i = fmt::format("(({} / {} * {} + {}) * {} + {} % {})", f, inner * to, from,
+                                    along, inner, f, inner);
+  return fmt::format("({} >= 0 && {} < {} ? {} : Real(0))", along, along, from,
+                     step.body.empty() ? memory_.at(x, i) : element_of(step.body[0], i));
+}
+
+std::string Writer::element_of(const Step& step, const std::string& f) {
+  if (step.kind == StepKind::kOperation) {
+    return fmt::format("[&](unsigned f) {{ return {}; }}({})", padded(step, "f"), f);
+  }
+  return fmt::format("[&](unsigned f) {{ {}return v{}; }}({})", group(step, "f"),
+                     step.code.size() - 1, f);
 }
 
 void Writer::reduce(const Step& step) {
   const View& x = step.inputs[0];
+  const std::string inner = step.body.empty() ? "" : element_of(step.body[0], "f");
   const int number = number_of(step.node);
   Shape kept = x.shape, joined(x.shape.size(), 1);
   for (const int64_t axis : step.ints) {
@@ -269,14 +291,22 @@ void Writer::reduce(const Step& step) {
                   "/ kLanes / {0};",
                   parts));
   line(fmt::format("const bool inside = p < {};", positions));
-  line(fmt::format("const Real* const x = {} + (inside ? {} : 0) * kLanes + r;", memory_.start(x),
-                   index_of(kept, x.strides, "p")));
+  std::string element = fmt::format("return x[{} * kLanes];", index_of(joined, x.strides, "k"));
+  if (step.body.empty()) {
+    line(fmt::format("const Real* const x = {} + (inside ? {} : 0) * kLanes + r;", memory_.start(x),
+                     index_of(kept, x.strides, "p")));
+  } else {
+    std::vector<int64_t> dense(x.shape.size(), 1);
+    for (size_t k = x.shape.size(); k-- > 1;) dense[k - 1] = dense[k] * x.shape[k];
+    line(fmt::format("const unsigned first = inside ? {} : 0;", index_of(kept, dense, "p")));
+    element = fmt::format("const unsigned f = first + {}; return {};", index_of(joined, dense, "k"),
+                          inner);
+  }
   line(
-      fmt::format("const Real v0 = join_apart<{}, {}, kLanes>(part, {}, [&](int k) {{ return "
-                  "x[{} * kLanes]; }}) * {};",
+      fmt::format("const Real v0 = join_apart<{}, {}, kLanes>(part, {}, [&](int k) {{ {} }}) * {};",
                   step.op == Op::kSum ? "Sum" : "Maximum",
-                  parts == 1 ? "1" : fmt::format("(kWarp == 1 ? 1 : {})", parts), count,
-                  index_of(joined, x.strides, "k"), literal(step.scale)));
+                  parts == 1 ? "1" : fmt::format("(kWarp == 1 ? 1 : {})", parts), count, element,
+                  literal(step.scale)));
   line("if (part == 0 && inside) { const unsigned f = p; (void)f;" + checked("v0", number));
   if (step.code.size() > 1) line(group(step, "f"));
   if (step.outputs[0].buffer >= 0) {
@@ -332,29 +362,17 @@ void Writer::reflect(const Step& step) {
   begin_threads(feature_count(others) * options_.lanes);
   line("const unsigned p = i / kLanes, r = i % kLanes;");
   line(fmt::format("const int at = {} * kLanes + r;", index_of(others, x.strides, "p")));
-  line(fmt::format("constexpr int kRows = {}, kColumns = {}, kStep = {};", rows, columns, stride));
-  line("Real cells[kRows * kColumns];");
-  line(fmt::format("{{ const Real* const x = {} + at;", memory_.start(x)));
-  line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = x[k * kStep]; }");
-  line("reflect_cells<kRows, kColumns>(cells);");
-  if (step.activation == Op::kTanh) {
-    line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = op_tanh(cells[k]);");
-  } else if (step.inputs.size() == 2) {
-    line(fmt::format("{{ const Real* const y = {} + at;", memory_.start(step.inputs[1])));
-    line(
-        "UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) cells[k] = fma(-(cells[k] * "
-        "y[k * kStep]), y[k * kStep], cells[k]); }");
-  }
-  const auto give = [&](const View& to) {
-    line(fmt::format("{{ Real* const y = {} + at;", memory_.start(to)));
-    line("UNROLL(32) for (int k = 0; k < kRows * kColumns; ++k) y[k * kStep] = cells[k]; }");
+  const auto start = [&](const View* it) {
+    return it != nullptr && it->buffer >= 0 ? memory_.start(*it) + " + at"
+                                            : std::string("(Real*)nullptr");
   };
-  if (step.outputs[0].buffer >= 0) give(step.outputs[0]);
-  if (step.outputs.size() == 2) {
-    line("reflect_cells<kRows, kColumns>(cells);");
-    give(step.outputs[1]);
-  }
-  line(checked("cells[0]", number) + "}");
+  const View* const slope = step.inputs.size() == 2 ? &step.inputs[1] : nullptr;
+  const View* const second = step.outputs.size() == 2 ? &step.outputs[1] : nullptr;
+  line(fmt::format(
+      "const Real v = reflect_step<{}, {}, {}, {}, {}, {}, {}>({}, {}, {}, {}); (void)v;", rows,
+      columns, stride, step.activation == Op::kTanh, slope != nullptr, step.outputs[0].buffer >= 0,
+      second != nullptr, start(&x), start(slope), start(&step.outputs[0]), start(second)));
+  line(checked("v", number) + "}");
 }
 
 std::string Writer::sum_place(const View& view, const std::string& offset) const {

@@ -35,6 +35,7 @@ std::string Writer::group(const Step& step, const std::string& f, const std::str
       value = fmt::format("sum_parts(a.sums + {} + {}, {}, parts)", it->second + view.offset,
                           index_of(view.shape, view.strides, f), "kSums");
     }
+    if (!view.uniform && late_.count(view.buffer) > 0) value = "late";
     text += fmt::format("const Real x{} = {};\n", k, value);
   }
   const auto operand = [](int32_t slot) {
@@ -71,7 +72,7 @@ Writer::Elements Writer::shared_elements(const Step& step) {
               fmt::format("{} = {};\n", memory_.at(y, "f"),
                           step.inputs.empty() ? "Real(0)" : memory_.at(step.inputs[0], "f"))};
     case Op::kPad:
-      return {y.count(), fmt::format("{} = {};\n", memory_.at(y, "f"), padded(step))};
+      return {y.count(), fmt::format("{} = {};\n", memory_.at(y, "f"), padded(step, "f"))};
     case Op::kMatmul: {
       const View &x = step.inputs[0], &w = step.inputs[1];
       const int64_t in = w.shape[0], out = w.shape[1];
@@ -99,8 +100,8 @@ void Writer::write_distributed(const std::vector<Elements>& pieces) {
   for (const Elements& piece : pieces) total += (piece.count + 31) / 32 * 32;
   source_.distributed = std::max(source_.distributed, total);
   line(fmt::format(
-      "ROLLED for (int i = (warp_index() * block_count() + block_index()) * kWarp + lane_index(); "
-      "i < {}; i += kThreads * block_count()) {{",
+      "ROLLED for (int i = ((warp_index() + 1) * block_count() - 1 - block_index()) * kWarp + "
+      "lane_index(); i < {}; i += kThreads * block_count()) {{",
       total));
   int64_t begin = 0;
   for (size_t k = 0; k < pieces.size(); ++k) {
@@ -148,6 +149,7 @@ void Writer::combine_sums(size_t phase, bool& grid) {
     const bool output =
         std::any_of(plan_.outputs.begin(), plan_.outputs.end(),
                     [&](const PlannedOutput& it) { return it.view.buffer == y.buffer; });
+    if (late_.count(y.buffer) > 0) continue;
     if (!output && has_own_reader(y.buffer, plan_.phases[phase].shared)) {
       inline_sums_[y.buffer] = place;
       continue;
@@ -226,6 +228,11 @@ void Writer::phase_shared(size_t phase) {
     line(grid ? "grid_barrier(a.barrier, arrivals);" : "block_barrier();");
     grid = false;
   };
+  std::vector<const Step*> late;
+  for (const Step& step : plan_.phases[phase].shared) {
+    if (late_input(step) >= 0) late.push_back(&step);
+  }
+  write_late(late, true);
   if (phase > 0) barrier();
   std::vector<Elements> leaves;
   for (const std::vector<const Step*>& wave : waves_of(plan_, plan_.phases[phase].shared)) {
@@ -235,11 +242,13 @@ void Writer::phase_shared(size_t phase) {
     for (const Step* step : wave) {
       const bool reduces = step->op == Op::kSum || step->op == Op::kMaximum;
       const bool softmax = step->op == Op::kSoftmax || step->op == Op::kLogSoftmax;
-      any = true;
+      any = any || late_input(*step) < 0;
       if (step->kind == StepKind::kOperation && reduces) {
         shared_reduce(*step, grid);
       } else if (step->kind == StepKind::kOperation && softmax) {
         this->softmax(*step);
+      } else if (late_input(*step) >= 0) {
+        continue;
       } else if (!is_read_on(*step)) {
         leaves.push_back(shared_elements(*step));
       } else if (step->outputs[0].count() <= kSmall) {
@@ -253,7 +262,50 @@ void Writer::phase_shared(size_t phase) {
     grid = grid || !shared.empty();
     if (any) barrier();
   }
+  write_late(late, false);
   write_distributed(leaves);
+}
+
+// The first of a step's inputs whose gradient is late, or -1.
+int32_t Writer::late_input(const Step& step) const {
+  for (const View& view : step.inputs) {
+    if (!view.uniform && late_.count(view.buffer) > 0) return view.buffer;
+  }
+  return -1;
+}
+
+// Blocks take tiles of 16 inputs and 32 outputs in turn; each adds up its first before what all
+// of them wait for.
+void Writer::write_late(const std::vector<const Step*>& readers, bool first) {
+  if (readers.empty()) return;
+  int64_t total = 0;
+  for (const Step* reader : readers) total += late_.at(late_input(*reader)).tiles();
+  source_.distributed = std::max(source_.distributed, total * options_.threads);
+  line(first ? fmt::format("{{ const int t = block_index(); if (t >= {}) {{}}", total)
+             : fmt::format("ROLLED for (int t = block_index(); t < {}; t += block_count()) {{ "
+                           "if (false) {{}}",
+                           total));
+  int64_t begin = 0;
+  for (const Step* reader : readers) {
+    const Late& it = late_.at(late_input(*reader));
+    const int64_t end = begin + it.tiles();
+    line(fmt::format("else if (t < {}) {{ using Sums = LateSums<{}, {}, {}, {}>;", end, it.in,
+                     it.out, it.positions, late_rows()));
+    line(fmt::format("const Sums sums{{t - {}, a.tiled + {}, a.tiled + {}, tiles * kLanes, fast}};",
+                     begin, it.x, it.dy));
+    begin = end;
+    if (first) {
+      line("sums.run(); }");
+      continue;
+    }
+    line("if (t != block_index()) sums.run();");
+    line("ROLLED for (int e = thread_index(); e < Sums::kCount; e += kThreads) {");
+    line("const int k = sums.input(e), o = sums.output(e);");
+    line(fmt::format("if (k >= {} || o >= {}) continue;", it.in, it.out));
+    line(fmt::format("const Real late = sums.at(e); const int f = k * {} + o;", it.out));
+    line(group(*reader, "f") + "} }");
+  }
+  line(first ? "}" : "block_barrier(); }");
 }
 
 }  // namespace agora::compute::kernel

@@ -23,6 +23,15 @@ void add_readers(const std::vector<Step>& steps, std::multimap<int32_t, const St
   }
 }
 
+// Whether some take more than one tile of eight columns.
+bool has_wide_products(const std::vector<Step>& steps, int64_t lanes) {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const bool wide = step.kind == StepKind::kOperation && step.op == Op::kMatmul &&
+                      step.inputs[0].count() / step.inputs[0].shape.back() * lanes > 8;
+    return wide || has_wide_products(step.body, lanes);
+  });
+}
+
 }  // namespace
 
 Writer::Writer(const Plan& plan, const SourceOptions& options)
@@ -33,10 +42,14 @@ Writer::Writer(const Plan& plan, const SourceOptions& options)
     add_readers(phase.shared, readers_);
     add_readers(phase.rows, readers_);
   }
+  is_short_ = options_.short_products && options_.type == Type::kFloat32;
   find_weights();
   // A search has few products and runs often: calls cost it more than code.
-  is_short_ = options_.short_products && options_.type == Type::kFloat32;
   inlined_ = is_short_ && products_ <= kFewProducts;
+  shares_products_ =
+      !inlined_ && std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase& phase) {
+        return has_wide_products(phase.rows, options.lanes);
+      });
   holds_weights_ = inlined_ && source_.tiled > kCloseWeights;
 }
 
@@ -65,7 +78,7 @@ Source Writer::run() {
   if (is_short_) line("#define AGORA_SHORT");
   if (inlined_) line("#define AGORA_INLINED");
   line(fmt::format("constexpr bool kShort = {};", is_short_));
-  for (const char* const part : {kPrelude, kProducts, kReflections}) line(part);
+  for (const char* const part : {kPrelude, kProducts, kLateSums, kReflections}) line(part);
   const bool images = plan_.image_features > 0;
   if (images) line(kTensorCores);
   line(images ? kImages : "struct bf16;");

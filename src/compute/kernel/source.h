@@ -19,6 +19,7 @@ struct SourceOptions {
   bool keeps_fast = false;    // what is kept per row lies behind them: a block has one tile
   bool check = false;         // look for values that are not finite
   bool short_products = false;
+  int64_t rows = 0;  // the most of a run
 };
 
 struct Source {

@@ -46,7 +46,8 @@ void Writer::find_weights() {
       continue;
     }
     Tiled it{*view, source_.tiled};
-    it.size = (view->shape[1] + 15) / 16 * ((view->shape[0] + 7) / 8) * 128;
+    const int64_t inputs = is_short_ ? 16 : 8;  // of a tile
+    it.size = (view->shape[1] + 15) / 16 * ((view->shape[0] + inputs - 1) / inputs) * inputs * 16;
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(view->buffer)];
     if (buffer.space == Space::kVariable) {
       const PlannedVariable& variable = plan_.variables[static_cast<size_t>(buffer.variable)];
@@ -111,11 +112,38 @@ bool Writer::tile_weights(int64_t phase, bool barrier) {
   return !pieces.empty();
 }
 
+const Writer::Tiled& Writer::tiles_of(const View& w) const {
+  return *std::find_if(tiled_.begin(), tiled_.end(),
+                       [&](const Tiled& known) { return same(known.view, w); });
+}
+
 std::string Writer::tiled(const View& w) const {
-  const auto it = std::find_if(tiled_.begin(), tiled_.end(),
-                               [&](const Tiled& known) { return same(known.view, w); });
-  if (!it->takes_turns) return fmt::format("(a.tiled + {})", it->place);
-  return fmt::format("(a.tiled + (odd ? {} : {}))", it->place + it->size, it->place);
+  const Tiled& it = tiles_of(w);
+  if (!it.takes_turns) return fmt::format("(a.tiled + {})", it.place);
+  return fmt::format("(a.tiled + (odd ? {} : {}))", it.place + it.size, it.place);
+}
+
+void Writer::touch_weights(const std::vector<const Step*>& wave) {
+  const int64_t width = is_short_ ? 2 : options_.type == Type::kFloat64 ? 8 : 4;
+  const int64_t sector = 32 / width;  // weights that come at once
+  std::vector<const Tiled*> known;
+  int64_t bytes = 0;
+  for (const Step* step : wave) {
+    if (step->kind != StepKind::kOperation || step->op != Op::kMatmul) continue;
+    const Tiled* const it = &tiles_of(step->inputs[1]);
+    if (std::find(known.begin(), known.end(), it) != known.end()) continue;
+    known.push_back(it);
+    bytes += it->size * width;
+  }
+  const int64_t close = (256 << 10) - memory_.fast_features() * options_.lanes * 4 - (12 << 10);
+  if (bytes > close) return;
+  const int64_t busy = std::min(busy_, options_.threads - 128);  // they have something to do
+  for (const Tiled* it : known) {
+    line(
+        fmt::format("ROLLED for (int i = thread_index() - {0}; i >= 0 && i < {1}; i += kThreads - "
+                    "{0}) touch({2} + i * {3});",
+                    busy, it->size / sector, tiled(it->view), sector));
+  }
 }
 
 std::string Writer::tile_next(const View& output, const std::string& f, const std::string& value) {

@@ -48,6 +48,20 @@ class Writer {
   bool is_read_on(const Step& step) const;
   bool has_own_reader(int32_t buffer, const std::vector<Step>& steps) const;
 
+  // A gradient by weights that whoever takes it sums over all rows, once they have left their
+  // factors behind.
+  struct Late {
+    int64_t in = 0, out = 0, positions = 0;
+    int64_t x = 0, dy = 0;  // where they lie among the tiled weights
+    int64_t tiles() const { return (in + 15) / 16 * ((out + 31) / 32); }
+  };
+  bool is_late(const Step& step) const;
+  bool has_late_reader(const Step& step) const;
+  void leave_factors(const Step& step);
+  void write_late(const std::vector<const Step*>& readers, bool first);
+  int32_t late_input(const Step& step) const;
+  int64_t late_rows() const { return (options_.rows + 31) / 32 * 32; }
+
   // Weights in the order of tensor cores.
   struct Tiled {
     View view{};
@@ -61,6 +75,9 @@ class Writer {
   // Whether there are any; ends with a barrier of all blocks unless told otherwise.
   bool tile_weights(int64_t phase, bool barrier = true);
   std::string tiled(const View& w) const;  // a pointer to them
+  const Tiled& tiles_of(const View& w) const;
+  // Of the products of a wave: brought close while the wave before computes.
+  void touch_weights(const std::vector<const Step*>& wave);
   // Puts the next value of element `f` of a variable where products look for it.
   std::string tile_next(const View& output, const std::string& f, const std::string& value);
 
@@ -76,8 +93,8 @@ class Writer {
   // The instructions of a group for element `f`; of one that follows an operation, whose value is
   // v0, those after it. Results are stored where the condition holds.
   std::string group(const Step& step, const std::string& f, const std::string& condition = "");
-  // Element f of a pad.
-  std::string padded(const Step& step) const;
+  std::string padded(const Step& step, const std::string& f);      // element f of a pad
+  std::string element_of(const Step& step, const std::string& f);  // of a step in another's body
   std::string checked(const std::string& value, int number) const;
   int number_of(int32_t node);
   std::string sum_place(const View& view, const std::string& offset) const;
@@ -93,10 +110,12 @@ class Writer {
   std::vector<int64_t> sums_at_;            // per phase: where its sums start among a block's own
   std::map<int32_t, int64_t> inline_sums_;  // buffers that their reader adds up: place of the sums
   std::vector<Tiled> tiled_;
-  size_t products_ = 0;         // of rows
-  bool is_short_ = false;       // products
-  bool inlined_ = false;        // functions
-  bool holds_weights_ = false;  // in loops
+  std::map<int32_t, Late> late_;  // by their buffers
+  size_t products_ = 0;           // of rows
+  bool is_short_ = false;         // products
+  bool inlined_ = false;          // functions
+  bool holds_weights_ = false;    // in loops
+  bool shares_products_ = false;  // code of those whose results are stored as they are
   bool in_loop_ = false;
   std::string holds_;       // of the wave that is being written
   int64_t held_steps_ = 0;  // of eight inputs, at most
