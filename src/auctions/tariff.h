@@ -14,6 +14,8 @@ namespace agora::auctions {
 struct TariffSize {
   int64_t tariffs = 16, hidden = 2, width = 32;
   bool same_items = true, same_bidders = true;  // those who are not have biases of their own
+  bool clipped =
+      false;  // of files of before: markups know no more than that the reserve is reached
 };
 
 // The network of the offers. Items that are alike are treated alike, whatever their order.
@@ -21,10 +23,9 @@ class TariffNet {
  public:
   // What a bidder sees of the others for an item: the threshold and, if `mean`, their mean bid.
   struct Inputs {
-    compute::Tensor others;  // (rows, m, features), about in [0, 1]
-    compute::Tensor
-        reserve;  // (rows, m): what the threshold lacks of the item's reserve, at least 0
-    compute::Tensor bidder;  // (rows): its number
+    compute::Tensor others;   // (rows, m, features), about in [0, 1]
+    compute::Tensor reserve;  // (rows, m): the item's reserve less the threshold, in units of money
+    compute::Tensor bidder;   // (rows): its number
   };
   // In units of money; what is below 0 stands for 0.
   struct Offers {
@@ -32,9 +33,9 @@ class TariffNet {
     compute::Tensor markups;  // (rows, m, K)
   };
 
-  // At the start the first tariff has no fee and the reserves, the last one `fee` and no reserves.
+  // At the start no tariff has a fee, and all have the reserves.
   TariffNet(compute::Graph& graph, int64_t bidders, int64_t items, int64_t features,
-            const TariffSize& size, double fee);
+            const TariffSize& size);
   Offers operator()(const Inputs& inputs) const;
 
   static Inputs declare(compute::Graph& graph, int64_t items, int64_t features);
@@ -42,7 +43,8 @@ class TariffNet {
  private:
   compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
   compute::Tensors context_weights_, context_biases_;
-  compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, share_, bidder_;
+  compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, slope_, bidder_;
+  bool clipped_;
 };
 
 // What bidders see of each other, as numbers for the network.
@@ -91,7 +93,7 @@ struct TariffOffers {
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs);
 // The size that the tensors of saved parameters tell.
 TariffSize tariff_size(const Parameters& parameters);
-// Before training; its first tariff sells every item on its own.
+// Before training: price levels from high to none, with fees from almost none to high.
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
                          uint64_t seed);
 // Tariffs on an affine maximiser that sells item by item at reserves, almost without fee and

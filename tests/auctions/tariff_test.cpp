@@ -37,7 +37,7 @@ std::unique_ptr<Mechanism> wild(const Setting& market, uint64_t seed) {
 // The same offers whatever the others bid: fees (K) and one markup per tariff, or the reserves.
 std::unique_ptr<Mechanism> constant(const Setting& market, const std::vector<double>& fees,
                                     const std::vector<double>& markups,
-                                    const std::vector<double>& shares) {
+                                    const std::vector<double>& slopes) {
   Parameters parameters = fresh(market, static_cast<int>(fees.size()));
   for (const char* head : {"fee.weight", "markup.weight"}) {
     auto& values = parameters.tensors[head].values;
@@ -45,7 +45,7 @@ std::unique_ptr<Mechanism> constant(const Setting& market, const std::vector<dou
   }
   parameters.tensors["fee.bias"].values = fees;
   parameters.tensors["markup.bias"].values = markups;
-  parameters.tensors["share"].values = shares;
+  parameters.tensors["slope"].values = slopes;
   return make_mechanism(kind(), parameters);
 }
 
@@ -154,6 +154,42 @@ TEST(Tariff, StartsFromItemwiseMyerson) {
   const Evaluation earned = evaluate(*member, market, {.profiles = 40'000, .seed = 1});
   const double closed = 3 * (12.0 / 7 - 1 - (12.0 / 7 / 128 - 1.0 / 64));
   EXPECT_NEAR(earned.revenue, closed, 4 * earned.revenue_error);
+}
+
+// Price levels fall and fees rise, from tariff to tariff; in 2x2 the highest level is above 1/2.
+TEST(Tariff, StartsFromFallingPriceLevels) {
+  for (const char* text : {"2x2 uniform(0,1)", "3x2 uniform(0,4) lognormal(0,1)"}) {
+    const Parameters parameters = fresh(setting(text), 6);
+    const auto& markups = parameters.tensors.at("markup.bias").values;
+    const auto& fees = parameters.tensors.at("fee.bias").values;
+    const double unit = parameters.tensors.at("unit").values[0];
+    const auto& reserves = parameters.tensors.at("reserve").values;
+    EXPECT_GT(markups.front(), 0.05) << text;
+    EXPECT_NEAR(unit * markups.back(), -*std::max_element(reserves.begin(), reserves.end()), 1e-9);
+    for (size_t k = 1; k < 6; ++k) {
+      EXPECT_LT(markups[k], markups[k - 1]) << text;
+      EXPECT_GT(fees[k], fees[k - 1]) << text;
+    }
+  }
+  // The winner of two values an item at more than sqrt(0.7) in three of ten cases.
+  const Parameters two = fresh(setting("2x2 uniform(0,1)"), 6);
+  EXPECT_NEAR(two.tensors.at("markup.bias").values.front() + 0.5, std::sqrt(0.7), 0.01);
+  // Two items, each won by half of the bidders, who gain 1/3 on it; fees take 65 %.
+  EXPECT_NEAR(two.tensors.at("fee.bias").values.back(), 0.65 / 3, 0.01);
+}
+
+// Files of before say "share": their markups add a share of what a threshold lacks of the reserve.
+TEST(Tariff, ReadsFilesOfBefore) {
+  const Setting market = setting("2x2 uniform(0,1)");
+  Parameters before = constant(market, {0.0}, {-0.1}, {1.0})->parameters();
+  before.tensors["share"] = before.tensors.at("slope");
+  before.tensors.erase("slope");
+  const auto mechanism = make_mechanism(kind(), before);
+  const std::vector<double> bids{0.45, 0.9, 0.3, 0.65};
+  const Outcome outcome = run(*mechanism, bids);  // prices 0.3 + 0.2 - 0.1 and 0.65
+  EXPECT_NEAR(outcome.payments[0], 0.4 + 0.65, 1e-6);
+  const auto now = constant(market, {0.0}, {0.2}, {1.0});  // 0.7 at least
+  EXPECT_NEAR(run(*now, bids).payments[0], 0.7, 1e-6);
 }
 
 // What the training believes it earns, almost without smoothing, is what the mechanism earns.

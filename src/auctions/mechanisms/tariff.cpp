@@ -157,10 +157,13 @@ Recipe best(const Setting& setting) {
   Recipe recipe{.hidden = 2, .width = 32, .iterations = 20'000};
   const int n = setting.bidders(), m = setting.items();
   recipe.batch = std::max(256, std::min(kRowsPerUpdate, kCellsPerUpdate / m) / n);
-  recipe.rate = 1e-3;
+  recipe.rate = 5e-4;
   recipe.final_rate = 1e-5;
   recipe.averaging = 0.998;
-  if (n > 1 && m >= kManyItems) recipe.temperature = n <= kFewBidders ? 0.1 : 0.02;
+  if (n > 1 && m >= kManyItems) {
+    recipe.temperature = n <= kFewBidders ? 0.1 : 0.02;
+    recipe.iterations = 30'000;
+  }
   if (n * m > kManyCells) {  // offers that a step or a hot start puts far below 0 are lost
     recipe.iterations = 6'000;
     recipe.rate = 1e-4;

@@ -33,7 +33,7 @@ void put_base(Parameters& to, const Parameters& base) {
 
 // All that the network offers, times a factor: what is not negative is linear in these.
 void scale_offers(Parameters& parameters, double factor) {
-  for (const char* name : {"fee.weight", "fee.bias", "markup.weight", "markup.bias", "share"}) {
+  for (const char* name : {"fee.weight", "fee.bias", "markup.weight", "markup.bias", "slope"}) {
     for (double& value : parameters.tensors.at(name).values) value *= factor;
   }
 }
@@ -54,7 +54,7 @@ class AmaTariffTrainer : public CommonTrainer {
     base_ = resumable_trainer("learned-ama", setting, first, seed);
     const int64_t n = setting.bidders(), m = setting.items(), features = views_.features();
     const int64_t tariffs = recipe.tariffs, rows = recipe.batch * n;
-    const TariffNet net(graph_, n, m, features, tariff_size(start_), 0.0);
+    const TariffNet net(graph_, n, m, features, tariff_size(start_));
     weights_ = graph_.parameters();
     const TariffNet::Offers raw = net(TariffNet::declare(graph_, m, features));
     const Tensor temperature = graph_.input("temperature", {});
@@ -330,7 +330,7 @@ Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
   };
   set("fee.bias", kFirstOffer, 0.0);
   set("markup.bias", 0.0, kFirstOffer);
-  for (const char* head : {"share", "fee.weight", "markup.weight"}) set(head, 0.0, 0.0);
+  for (const char* head : {"slope", "fee.weight", "markup.weight"}) set(head, 0.0, 0.0);
   return parameters;
 }
 
