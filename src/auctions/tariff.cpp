@@ -1,7 +1,9 @@
 #include "auctions/tariff.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "auctions/exact/reserve.h"
 #include "auctions/network.h"
@@ -17,12 +19,17 @@ using namespace compute;
 
 namespace {
 
-constexpr double kSmall = 0.1;            // the gain of heads: offers start almost constant
-constexpr double kShareOfSurplus = 0.65;  // that a fee takes at the start
-constexpr double kRareWinners = 0.3;      // value an item at more than the highest price level
+constexpr double kSmall = 0.1;           // the gain of heads: offers start almost constant
+constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee without levels
+constexpr double kShareAtLevels = 0.65;  // every fee with levels
+constexpr double kRareWinners = 0.3;     // are above the first level
 constexpr int64_t kSurplusProfiles = 4096;
 constexpr int64_t kMostTariffs = 4096;
 constexpr int kRowsPerRun = 256;
+constexpr int kFewBidders = 5, kManyItems = 8;
+
+// What the parameters say of each bidder and item.
+constexpr std::array<const char*, 3> kPerCell{"scale.low", "scale.range", "reserve"};
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
 
@@ -47,7 +54,8 @@ class Gains {
     }
   }
 
-  // So far above its reserve is the value of an item to its winner, but for a share of winners.
+  // What a winner gains on an item and the reserve's distance from the threshold together, but for
+  // a share of winners: a price level there is above almost all values.
   double high(double share) const {
     std::vector<double> sorted = above_;
     const auto at = static_cast<size_t>((1 - share) * static_cast<double>(sorted.size() - 1));
@@ -68,7 +76,7 @@ class Gains {
       }
       sum += unit_demand_ ? most : all;
     }
-    return sum * static_cast<double>(items_) / static_cast<double>(cells_.size());
+    return sum / static_cast<double>(cells_.size() / items_);
   }
 
  private:
@@ -82,22 +90,31 @@ class Gains {
   std::vector<double> above_;
 };
 
-// A price level each, from one that few winners' values reach down to none, and a fee to match. A
-// single one has the reserves.
+// With levels: a price level each, from the highest down to none, and a fee to match. Without: from
+// the reserves and no fee to a fee and no reserves.
 void set_first_offers(Parameters& parameters, const Setting& setting, const TariffViews& views) {
   std::vector<double>& markups = parameters.tensors.at("markup.bias").values;
   std::vector<double>& fees = parameters.tensors.at("fee.bias").values;
+  const bool levels = parameters.tensors.contains("slope");
   if (markups.size() < 2) return;
+  const Gains gains(setting, views);
+  const double last = static_cast<double>(markups.size()) - 1;
+  const double all = gains.mean(-std::numeric_limits<double>::infinity());
+  for (size_t k = 0; !levels && k < markups.size(); ++k) {
+    const double place = static_cast<double>(k) / last;
+    parameters.tensors.at("share").values[k] = 1.0 - place;
+    fees[k] = kShareOfSurplus * all * static_cast<double>(k) / last;
+  }
+  if (!levels) return;
   double lowest = 0.0;  // no markup even on the item of the highest reserve
   for (const double reserve : parameters.tensors.at("reserve").values) {
     lowest = std::min(lowest, -reserve / views.unit());
   }
-  const Gains gains(setting, views);
   const double highest = std::max(0.0, gains.high(kRareWinners));
   for (size_t k = 0; k < markups.size(); ++k) {
-    const double place = static_cast<double>(k) / (static_cast<double>(markups.size()) - 1);
+    const double place = static_cast<double>(k) / last;
     markups[k] = highest + (lowest - highest) * place;
-    fees[k] = kShareOfSurplus * gains.mean(markups[k]);
+    fees[k] = kShareAtLevels * gains.mean(markups[k]);
   }
 }
 
@@ -120,8 +137,8 @@ TariffNet::TariffNet(Graph& graph, int64_t bidders, int64_t items, int64_t featu
   offer_bias_ = graph.parameter("offer.bias", {kinds, width}, nn::uniform(-1, 1));
   markup_weight_ = graph.parameter("markup.weight", {width, tariffs}, nn::xavier_uniform(kSmall));
   markup_bias_ = graph.parameter("markup.bias", {tariffs});
-  slope_ = graph.parameter(size.clipped ? "share" : "slope", {tariffs}, nn::filled(1.0));
-  clipped_ = size.clipped;
+  slope_ = graph.parameter(size.levels ? "slope" : "share", {tariffs}, nn::filled(1.0));
+  levels_ = size.levels;
   if (!size.same_bidders) {
     bidder_ = graph.parameter("bidder.bias", {bidders, width}, nn::uniform(-1, 1));
   }
@@ -144,7 +161,7 @@ TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
   const Tensor told = reshape(matmul(context, offer_context_), {kRows, 1, width});
   const Tensor offer = relu(matmul(inputs.others, offer_weight_) + told + offer_bias_);
   Tensor reserve = reshape(inputs.reserve, {kRows, items, 1});
-  if (clipped_) reserve = relu(reserve);
+  if (!levels_) reserve = relu(reserve);
   return {matmul(context, fee_weight_, fee_bias_),
           matmul(offer, markup_weight_, markup_bias_) + reserve * reshape(slope_, {1, tariffs})};
 }
@@ -242,8 +259,18 @@ void TariffOffers::offer(int64_t count, const TariffViews& views, const double* 
                  std::span(offered_markups.data(), static_cast<size_t>(rows * m * tariffs)));
 }
 
+bool few_bidders_and_many_items(const Setting& setting) {
+  const int n = setting.bidders();
+  return n > 1 && n <= kFewBidders && setting.items() >= kManyItems;
+}
+
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs) {
-  return {tariffs, hidden, width, setting.item_symmetric(), setting.bidder_symmetric(), false};
+  return {tariffs,
+          hidden,
+          width,
+          setting.item_symmetric(),
+          setting.bidder_symmetric(),
+          few_bidders_and_many_items(setting)};
 }
 
 TariffSize tariff_size(const Parameters& parameters) {
@@ -255,12 +282,37 @@ TariffSize tariff_size(const Parameters& parameters) {
   while (parameters.tensors.contains(layer(size.hidden, "weight"))) ++size.hidden;
   size.same_items = shape("item.bias")[0] == 1;
   size.same_bidders = !parameters.tensors.contains("bidder.bias");
-  size.clipped = parameters.tensors.contains("share");
+  size.levels = !parameters.tensors.contains("share");
   if (size.tariffs < 1 || size.tariffs > kMostTariffs || size.width < 1) {
     throw user_error("mechanism '{}': expected 1 to {} tariffs and a width of at least 1",
                      parameters.mechanism, kMostTariffs);
   }
   return size;
+}
+
+bool all_are_alike(const Parameters& parameters) {
+  const TariffSize size = tariff_size(parameters);
+  return size.same_items && size.same_bidders &&
+         std::all_of(kPerCell.begin(), kPerCell.end(), [&](const char* name) {
+           const auto found = parameters.tensors.find(name);
+           if (found == parameters.tensors.end()) return false;  // refused by TariffViews
+           const std::vector<double>& values = found->second.values;
+           return std::all_of(values.begin(), values.end(),
+                              [&](double value) { return value == values.front(); });
+         });
+}
+
+Parameters of_size(Parameters parameters, int bidders, int items) {
+  if (bidders == parameters.bidders && items == parameters.items) return parameters;
+  const int64_t n = bidders, m = items;
+  parameters.bidders = bidders;
+  parameters.items = items;
+  for (const char* name : kPerCell) {
+    auto& [shape, values] = parameters.tensors.at(name);
+    shape = shape.size() == 1 ? std::vector<int64_t>{n * m} : std::vector<int64_t>{n, m};
+    values.assign(static_cast<size_t>(n * m), values.at(0));
+  }
+  return parameters;
 }
 
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,

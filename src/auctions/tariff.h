@@ -14,8 +14,7 @@ namespace agora::auctions {
 struct TariffSize {
   int64_t tariffs = 16, hidden = 2, width = 32;
   bool same_items = true, same_bidders = true;  // those who are not have biases of their own
-  bool clipped =
-      false;  // of files of before: markups know no more than that the reserve is reached
+  bool levels = false;  // markups see how far a threshold is above the reserve, not only below
 };
 
 // The network of the offers. Items that are alike are treated alike, whatever their order.
@@ -44,7 +43,7 @@ class TariffNet {
   compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
   compute::Tensors context_weights_, context_biases_;
   compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, slope_, bidder_;
-  bool clipped_;
+  bool levels_;
 };
 
 // What bidders see of each other, as numbers for the network.
@@ -89,16 +88,23 @@ struct TariffOffers {
   std::vector<int32_t> bidder_;
 };
 
+// There a bidder wins many items, and fees for all of them are what earns.
+bool few_bidders_and_many_items(const Setting& setting);
 // For a setting: whoever is alike is not told apart.
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs);
 // The size that the tensors of saved parameters tell.
 TariffSize tariff_size(const Parameters& parameters);
-// Before training: price levels from high to none, with fees from almost none to high.
+// Whether bidders and items are alike in all that the parameters know: then they take any size.
+bool all_are_alike(const Parameters& parameters);
+// The same weights for another size; of those that are alike.
+Parameters of_size(Parameters parameters, int bidders, int items);
+// Before training: without levels the first tariff sells every item on its own; with them prices
+// fall and fees rise from tariff to tariff.
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
                          uint64_t seed);
 // Tariffs on an affine maximiser that sells item by item at reserves, almost without fee and
 // markup.
-Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
-                             const TariffSize& size, uint64_t seed);
+Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting, TariffSize size,
+                             uint64_t seed);
 
 }  // namespace agora::auctions

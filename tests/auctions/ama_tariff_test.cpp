@@ -23,7 +23,7 @@ Parameters fresh(const Setting& market, uint64_t seed) {
 }
 
 bool is_offer(const std::string& name) {
-  return name.find('.') != std::string::npos ? !name.starts_with("scale.") : name == "slope";
+  return name.find('.') != std::string::npos ? !name.starts_with("scale.") : name == "share";
 }
 
 // Offers that jump with every bid of the others.

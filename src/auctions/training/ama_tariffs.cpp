@@ -33,7 +33,7 @@ void put_base(Parameters& to, const Parameters& base) {
 
 // All that the network offers, times a factor: what is not negative is linear in these.
 void scale_offers(Parameters& parameters, double factor) {
-  for (const char* name : {"fee.weight", "fee.bias", "markup.weight", "markup.bias", "slope"}) {
+  for (const char* name : {"fee.weight", "fee.bias", "markup.weight", "markup.bias", "share"}) {
     for (double& value : parameters.tensors.at(name).values) value *= factor;
   }
 }
@@ -316,8 +316,9 @@ class AmaTariffTrainer : public CommonTrainer {
 
 }  // namespace
 
-Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
-                             const TariffSize& size, uint64_t seed) {
+Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting, TariffSize size,
+                             uint64_t seed) {
+  size.levels = false;
   Parameters parameters = fresh_tariffs(kind, setting, size, seed);
   const BoostShape shape(setting);
   put_base(parameters, shape.parameters(kind.name, setting, shape.start(setting)));
@@ -330,7 +331,7 @@ Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
   };
   set("fee.bias", kFirstOffer, 0.0);
   set("markup.bias", 0.0, kFirstOffer);
-  for (const char* head : {"slope", "fee.weight", "markup.weight"}) set(head, 0.0, 0.0);
+  for (const char* head : {"share", "fee.weight", "markup.weight"}) set(head, 0.0, 0.0);
   return parameters;
 }
 

@@ -13,13 +13,14 @@ namespace {
 
 constexpr int64_t kProfilesPerPart = 64;
 constexpr double kWarmUp = 500;  // iterations in which the rate rises
-// Fees so far below 0 feel a pull: otherwise they could be lost for good, where no slope is.
+// Offers so far below 0 feel a pull: otherwise they could be lost for good, where no slope is.
+// Markups of levels are meant to be there.
 constexpr double kMargin = 0.05, kPull = 0.01;
 
 constexpr double kNever = -1e4;  // in temperatures
 constexpr double kNoEnd = 1e6;   // a budget, in units of money
 
-Tensor pull(Tensor fees) { return mean(square(relu(-fees - kMargin))); }
+Tensor pull(Tensor offers) { return mean(square(relu(-offers - kMargin))); }
 
 class TariffTrainer : public CommonTrainer {
  public:
@@ -35,7 +36,9 @@ class TariffTrainer : public CommonTrainer {
     weights_ = graph_.parameters();
     const TariffNet::Offers raw = net(TariffNet::declare(graph_, m, features));
     const Tensor revenue = smoothed_revenue(raw);
-    const Tensor loss = (-revenue + kPull * pull(raw.fees)).named("loss");
+    const Tensor pulls =
+        tariff_size(start_).levels ? pull(raw.fees) : pull(raw.fees) + pull(raw.markups);
+    const Tensor loss = (-revenue + kPull * pulls).named("loss");
     nn::Updates updates =
         adam(graph_, recipe.weight_decay)("adam", weights_, gradients(loss, weights_));
     average_weights(graph_, weights_, recipe.averaging, updates);
