@@ -90,6 +90,13 @@ Work run_vcg(const std::string& name) {
   return run_work(name, exact("vcg", market), market, 0);
 }
 
+// With the weights of the start: how long it takes does not depend on them.
+Work run_tariff(const std::string& name) {
+  const Setting market = setting("3x10");
+  const Recipe how = recipe("tariff", market);
+  return run_work(name, resumable_trainer("tariff", market, how, kSeed)->mechanism(), market, 0);
+}
+
 // The thesis's test with its dropping of starts.
 Work audit_regretnet(const std::string& name) {
   const Setting market = setting("2x2");
@@ -184,6 +191,7 @@ Works works() {
   };
   add("run-equivariantnet-2x2", run_equivariantnet);
   add("run-vcg-3x10", run_vcg);
+  add("run-tariff-3x10", run_tariff);
   add("audit-regretnet-2x2", audit_regretnet);
   add("train-regretnet-1x2", train, "regretnet", "1x2");
   add("train-regretnet-2x2", train, "regretnet", "2x2");

@@ -1,7 +1,9 @@
 #include "auctions/tariff.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "auctions/exact/reserve.h"
 #include "auctions/network.h"
@@ -18,50 +20,108 @@ using namespace compute;
 namespace {
 
 constexpr double kSmall = 0.1;           // the gain of heads: offers start almost constant
-constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee
+constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee without levels
+constexpr double kShareAtLevels = 0.65;  // every fee with levels
+constexpr double kRareWinners = 0.3;     // are above the first level
 constexpr int64_t kSurplusProfiles = 4096;
 constexpr int64_t kMostTariffs = 4096;
 constexpr int kRowsPerRun = 256;
+constexpr int kFewBidders = 5, kManyItems = 8;
+
+// What the parameters say of each bidder and item.
+constexpr std::array<const char*, 3> kPerCell{"scale.low", "scale.range", "reserve"};
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
 
-Initializer rising(double from, double to) {
-  return [=](std::span<double> values, const Shape&, Rng&) {
-    const double last = std::max<double>(1.0, static_cast<double>(values.size()) - 1.0);
-    for (size_t k = 0; k < values.size(); ++k) {
-      values[k] = from + (to - from) * static_cast<double>(k) / last;
+// What bidders of drawn profiles would gain on items that they win.
+class Gains {
+ public:
+  Gains(const Setting& setting, const TariffViews& views)
+      : unit_demand_(setting.unit_demand()), items_(setting.items()) {
+    const int64_t size = int64_t{setting.bidders()} * items_;
+    std::vector<double> values(kSurplusProfiles * size), thresholds(size);
+    std::vector<uint8_t> wins(size);
+    std::vector<float> others(size * views.features()), reserve(size);
+    setting.sample(0, kDesignStream, 0, kSurplusProfiles, values.data());
+    for (int64_t k = 0; k < kSurplusProfiles; ++k) {
+      const double* bids = values.data() + k * size;
+      views.look(bids, thresholds.data(), wins.data(), others.data(), reserve.data());
+      for (int64_t e = 0; e < size; ++e) {
+        const double gain = wins[e] ? (bids[e] - thresholds[e]) / views.unit() : 0.0;
+        cells_.push_back({gain, reserve[e]});
+        if (wins[e]) above_.push_back(gain + reserve[e]);
+      }
     }
-  };
-}
+  }
 
-// What a bidder gains on average from prices without markups.
-double mean_surplus(const Setting& setting, const TariffViews& views) {
-  const int64_t n = setting.bidders(), size = n * setting.items();
-  std::vector<double> values(kSurplusProfiles * size), thresholds(size);
-  std::vector<uint8_t> wins(size);
-  std::vector<float> others(size * views.features()), reserve(size);
-  setting.sample(0, kDesignStream, 0, kSurplusProfiles, values.data());
-  double sum = 0.0;
-  for (int64_t k = 0; k < kSurplusProfiles; ++k) {
-    const double* bids = values.data() + k * size;
-    views.look(bids, thresholds.data(), wins.data(), others.data(), reserve.data());
-    for (int64_t i = 0; i < n; ++i) {
+  // What a winner gains on an item and the reserve's distance from the threshold together, but for
+  // a share of winners: a price level there is above almost all values.
+  double high(double share) const {
+    std::vector<double> sorted = above_;
+    const auto at = static_cast<size_t>((1 - share) * static_cast<double>(sorted.size() - 1));
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<int64_t>(at), sorted.end());
+    return sorted[at];
+  }
+
+  // What a bidder gains on average if no price is below the item's reserve and `offset`.
+  double mean(double offset) const {
+    double sum = 0.0;
+    for (size_t row = 0; row < cells_.size(); row += items_) {
       double all = 0.0, most = 0.0;  // of the items it would get
-      for (int64_t e = i * setting.items(); e < (i + 1) * setting.items(); ++e) {
-        const double gain = wins[e] ? bids[e] - thresholds[e] : 0.0;
+      for (size_t e = row; e < row + items_; ++e) {
+        const double gain =
+            std::max(0.0, cells_[e].gain - std::max(0.0, cells_[e].reserve + offset));
         all += gain;
         most = std::max(most, gain);
       }
-      sum += setting.unit_demand() ? most : all;
+      sum += unit_demand_ ? most : all;
     }
+    return sum / static_cast<double>(cells_.size() / items_);
   }
-  return sum / static_cast<double>(kSurplusProfiles * n);
+
+ private:
+  struct Cell {
+    double gain;     // bid less threshold
+    double reserve;  // less threshold
+  };
+  bool unit_demand_;
+  size_t items_;
+  std::vector<Cell> cells_;  // (profiles, n, m), in units of money
+  std::vector<double> above_;
+};
+
+// With levels: a price level each, from the highest down to none, and a fee to match. Without: from
+// the reserves and no fee to a fee and no reserves.
+void set_first_offers(Parameters& parameters, const Setting& setting, const TariffViews& views) {
+  std::vector<double>& markups = parameters.tensors.at("markup.bias").values;
+  std::vector<double>& fees = parameters.tensors.at("fee.bias").values;
+  const bool levels = parameters.tensors.contains("slope");
+  if (markups.size() < 2) return;
+  const Gains gains(setting, views);
+  const double last = static_cast<double>(markups.size()) - 1;
+  const double all = gains.mean(-std::numeric_limits<double>::infinity());
+  for (size_t k = 0; !levels && k < markups.size(); ++k) {
+    const double place = static_cast<double>(k) / last;
+    parameters.tensors.at("share").values[k] = 1.0 - place;
+    fees[k] = kShareOfSurplus * all * static_cast<double>(k) / last;
+  }
+  if (!levels) return;
+  double lowest = 0.0;  // no markup even on the item of the highest reserve
+  for (const double reserve : parameters.tensors.at("reserve").values) {
+    lowest = std::min(lowest, -reserve / views.unit());
+  }
+  const double highest = std::max(0.0, gains.high(kRareWinners));
+  for (size_t k = 0; k < markups.size(); ++k) {
+    const double place = static_cast<double>(k) / last;
+    markups[k] = highest + (lowest - highest) * place;
+    fees[k] = kShareAtLevels * gains.mean(markups[k]);
+  }
 }
 
 }  // namespace
 
 TariffNet::TariffNet(Graph& graph, int64_t bidders, int64_t items, int64_t features,
-                     const TariffSize& size, double fee) {
+                     const TariffSize& size) {
   const int64_t width = size.width, tariffs = size.tariffs, kinds = size.same_items ? 1 : items;
   item_weight_ = graph.parameter("item.weight", {features, width}, nn::uniform(-2, 2));
   item_bias_ = graph.parameter("item.bias", {kinds, width}, nn::uniform(-1, 1));
@@ -71,13 +131,14 @@ TariffNet::TariffNet(Graph& graph, int64_t bidders, int64_t items, int64_t featu
     context_biases_.push_back(graph.parameter(layer(k, "bias"), {width}));
   }
   fee_weight_ = graph.parameter("fee.weight", {width, tariffs}, nn::xavier_uniform(kSmall));
-  fee_bias_ = graph.parameter("fee.bias", {tariffs}, rising(0.0, fee));
+  fee_bias_ = graph.parameter("fee.bias", {tariffs});
   offer_weight_ = graph.parameter("offer.weight", {features, width}, nn::uniform(-2, 2));
   offer_context_ = graph.parameter("offer.context", {width, width}, nn::glorot_uniform());
   offer_bias_ = graph.parameter("offer.bias", {kinds, width}, nn::uniform(-1, 1));
   markup_weight_ = graph.parameter("markup.weight", {width, tariffs}, nn::xavier_uniform(kSmall));
   markup_bias_ = graph.parameter("markup.bias", {tariffs});
-  share_ = graph.parameter("share", {tariffs}, rising(1.0, 0.0));
+  slope_ = graph.parameter(size.levels ? "slope" : "share", {tariffs}, nn::filled(1.0));
+  levels_ = size.levels;
   if (!size.same_bidders) {
     bidder_ = graph.parameter("bidder.bias", {bidders, width}, nn::uniform(-1, 1));
   }
@@ -89,7 +150,7 @@ TariffNet::Inputs TariffNet::declare(Graph& graph, int64_t items, int64_t featur
 }
 
 TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
-  const int64_t items = inputs.others.size(1), tariffs = share_.size(0),
+  const int64_t items = inputs.others.size(1), tariffs = slope_.size(0),
                 width = fee_weight_.size(0);
   const Tensor seen = relu(matmul(inputs.others, item_weight_) + item_bias_);  // (rows, m, width)
   Tensor context = sum(seen, {1}) / std::sqrt(static_cast<double>(items));     // (rows, width)
@@ -99,9 +160,10 @@ TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
   }
   const Tensor told = reshape(matmul(context, offer_context_), {kRows, 1, width});
   const Tensor offer = relu(matmul(inputs.others, offer_weight_) + told + offer_bias_);
-  const Tensor reserve = reshape(inputs.reserve, {kRows, items, 1});
+  Tensor reserve = reshape(inputs.reserve, {kRows, items, 1});
+  if (!levels_) reserve = relu(reserve);
   return {matmul(context, fee_weight_, fee_bias_),
-          matmul(offer, markup_weight_, markup_bias_) + reserve * reshape(share_, {1, tariffs})};
+          matmul(offer, markup_weight_, markup_bias_) + reserve * reshape(slope_, {1, tariffs})};
 }
 
 TariffViews::TariffViews(const Parameters& parameters)
@@ -145,7 +207,7 @@ void TariffViews::look(const double* bids, double* thresholds, uint8_t* wins, fl
       thresholds[cell] = threshold;
       wins[cell] = i == winner;
       others[cell * features_] = scaled(threshold);
-      reserve[cell] = static_cast<float>(std::max(0.0, reserves_[cell] - threshold) / unit_);
+      reserve[cell] = static_cast<float>((reserves_[cell] - threshold) / unit_);
       if (features_ > 1) {
         others[cell * features_ + 1] = scaled((sum - bids[cell]) / std::max(1, n - 1));
       }
@@ -157,7 +219,7 @@ TariffOffers::TariffOffers(const Parameters& parameters, const TariffViews& view
     : n(parameters.bidders), m(parameters.items), profiles(std::max(1, kRowsPerRun / n)) {
   const TariffSize size = tariff_size(parameters);
   const int64_t rows = int64_t{profiles} * n;
-  const TariffNet net(graph_, n, m, views.features(), size, 0.0);
+  const TariffNet net(graph_, n, m, views.features(), size);
   const auto [fees, markups] = net(TariffNet::declare(graph_, m, views.features()));
   variables_.emplace(graph_);
   for (const Tensor& weight : graph_.parameters()) {
@@ -197,8 +259,18 @@ void TariffOffers::offer(int64_t count, const TariffViews& views, const double* 
                  std::span(offered_markups.data(), static_cast<size_t>(rows * m * tariffs)));
 }
 
+bool few_bidders_and_many_items(const Setting& setting) {
+  const int n = setting.bidders();
+  return n > 1 && n <= kFewBidders && setting.items() >= kManyItems;
+}
+
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs) {
-  return {tariffs, hidden, width, setting.item_symmetric(), setting.bidder_symmetric()};
+  return {tariffs,
+          hidden,
+          width,
+          setting.item_symmetric(),
+          setting.bidder_symmetric(),
+          few_bidders_and_many_items(setting)};
 }
 
 TariffSize tariff_size(const Parameters& parameters) {
@@ -210,11 +282,37 @@ TariffSize tariff_size(const Parameters& parameters) {
   while (parameters.tensors.contains(layer(size.hidden, "weight"))) ++size.hidden;
   size.same_items = shape("item.bias")[0] == 1;
   size.same_bidders = !parameters.tensors.contains("bidder.bias");
+  size.levels = !parameters.tensors.contains("share");
   if (size.tariffs < 1 || size.tariffs > kMostTariffs || size.width < 1) {
     throw user_error("mechanism '{}': expected 1 to {} tariffs and a width of at least 1",
                      parameters.mechanism, kMostTariffs);
   }
   return size;
+}
+
+bool all_are_alike(const Parameters& parameters) {
+  const TariffSize size = tariff_size(parameters);
+  return size.same_items && size.same_bidders &&
+         std::all_of(kPerCell.begin(), kPerCell.end(), [&](const char* name) {
+           const auto found = parameters.tensors.find(name);
+           if (found == parameters.tensors.end()) return false;  // refused by TariffViews
+           const std::vector<double>& values = found->second.values;
+           return std::all_of(values.begin(), values.end(),
+                              [&](double value) { return value == values.front(); });
+         });
+}
+
+Parameters of_size(Parameters parameters, int bidders, int items) {
+  if (bidders == parameters.bidders && items == parameters.items) return parameters;
+  const int64_t n = bidders, m = items;
+  parameters.bidders = bidders;
+  parameters.items = items;
+  for (const char* name : kPerCell) {
+    auto& [shape, values] = parameters.tensors.at(name);
+    shape = shape.size() == 1 ? std::vector<int64_t>{n * m} : std::vector<int64_t>{n, m};
+    values.assign(static_cast<size_t>(n * m), values.at(0));
+  }
+  return parameters;
 }
 
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
@@ -229,14 +327,14 @@ Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, cons
   parameters.tensors["item.weight"] = {{features, size.width}, {}};  // tells the number of features
   const TariffViews views(parameters);
   Graph graph;
-  const TariffNet net(graph, n, m, features, size,
-                      kShareOfSurplus * mean_surplus(setting, views) / views.unit());
+  const TariffNet net(graph, n, m, features, size);
   Variables variables(graph, Type::kFloat64, 0, Device::kCpu);
   variables.initialize(seed, kWeightStream);
   for (const Tensor& weight : graph.parameters()) {
     parameters.tensors[weight.node().name] = {{weight.shape().begin(), weight.shape().end()},
                                               variables.get(weight.node().name)};
   }
+  set_first_offers(parameters, setting, views);
   return parameters;
 }
 

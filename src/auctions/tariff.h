@@ -14,6 +14,7 @@ namespace agora::auctions {
 struct TariffSize {
   int64_t tariffs = 16, hidden = 2, width = 32;
   bool same_items = true, same_bidders = true;  // those who are not have biases of their own
+  bool levels = false;  // markups see how far a threshold is above the reserve, not only below
 };
 
 // The network of the offers. Items that are alike are treated alike, whatever their order.
@@ -21,10 +22,9 @@ class TariffNet {
  public:
   // What a bidder sees of the others for an item: the threshold and, if `mean`, their mean bid.
   struct Inputs {
-    compute::Tensor others;  // (rows, m, features), about in [0, 1]
-    compute::Tensor
-        reserve;  // (rows, m): what the threshold lacks of the item's reserve, at least 0
-    compute::Tensor bidder;  // (rows): its number
+    compute::Tensor others;   // (rows, m, features), about in [0, 1]
+    compute::Tensor reserve;  // (rows, m): the item's reserve less the threshold, in units of money
+    compute::Tensor bidder;   // (rows): its number
   };
   // In units of money; what is below 0 stands for 0.
   struct Offers {
@@ -32,9 +32,9 @@ class TariffNet {
     compute::Tensor markups;  // (rows, m, K)
   };
 
-  // At the start the first tariff has no fee and the reserves, the last one `fee` and no reserves.
+  // At the start no tariff has a fee, and all have the reserves.
   TariffNet(compute::Graph& graph, int64_t bidders, int64_t items, int64_t features,
-            const TariffSize& size, double fee);
+            const TariffSize& size);
   Offers operator()(const Inputs& inputs) const;
 
   static Inputs declare(compute::Graph& graph, int64_t items, int64_t features);
@@ -42,7 +42,8 @@ class TariffNet {
  private:
   compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
   compute::Tensors context_weights_, context_biases_;
-  compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, share_, bidder_;
+  compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, slope_, bidder_;
+  bool levels_;
 };
 
 // What bidders see of each other, as numbers for the network.
@@ -87,16 +88,23 @@ struct TariffOffers {
   std::vector<int32_t> bidder_;
 };
 
+// There a bidder wins many items, and fees for all of them are what earns.
+bool few_bidders_and_many_items(const Setting& setting);
 // For a setting: whoever is alike is not told apart.
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs);
 // The size that the tensors of saved parameters tell.
 TariffSize tariff_size(const Parameters& parameters);
-// Before training; its first tariff sells every item on its own.
+// Whether bidders and items are alike in all that the parameters know: then they take any size.
+bool all_are_alike(const Parameters& parameters);
+// The same weights for another size; of those that are alike.
+Parameters of_size(Parameters parameters, int bidders, int items);
+// Before training: without levels the first tariff sells every item on its own; with them prices
+// fall and fees rise from tariff to tariff.
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
                          uint64_t seed);
 // Tariffs on an affine maximiser that sells item by item at reserves, almost without fee and
 // markup.
-Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
-                             const TariffSize& size, uint64_t seed);
+Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting, TariffSize size,
+                             uint64_t seed);
 
 }  // namespace agora::auctions

@@ -156,6 +156,58 @@ TEST(Tariff, StartsFromItemwiseMyerson) {
   EXPECT_NEAR(earned.revenue, closed, 4 * earned.revenue_error);
 }
 
+// With few bidders and many items price levels fall and fees rise from tariff to tariff.
+TEST(Tariff, StartsFromFallingPriceLevels) {
+  for (const char* text : {"2x8 uniform(0,1)", "3x8 uniform(0,4)"}) {
+    const Parameters parameters = fresh(setting(text), 6);
+    const auto& markups = parameters.tensors.at("markup.bias").values;
+    const auto& fees = parameters.tensors.at("fee.bias").values;
+    EXPECT_GT(markups.front(), 0.2) << text;
+    EXPECT_NEAR(markups.back(), -0.5, 1e-9) << text;  // no reserve
+    for (size_t k = 1; k < 6; ++k) {
+      EXPECT_LT(markups[k], markups[k - 1]) << text;
+      EXPECT_GT(fees[k], fees[k - 1]) << text;
+    }
+  }
+  // Eight items, each won by one of two, who gains 1/3 on it; a fee takes 65 %.
+  EXPECT_NEAR(fresh(setting("2x8"), 6).tensors.at("fee.bias").values.back(), 0.65 * 4 / 3, 0.03);
+  EXPECT_FALSE(fresh(setting("6x8"), 6).tensors.contains("slope"));
+  EXPECT_FALSE(fresh(setting("2x7"), 6).tensors.contains("slope"));
+}
+
+// One set of weights serves any number of bidders and items that are alike.
+TEST(Tariff, TakesAnySizeWhereAllAreAlike) {
+  const Setting small = setting("2x2 uniform(0,1)"), large = setting("4x5 uniform(0,1)");
+  const auto mechanism = wild(small, 3);
+  EXPECT_TRUE(mechanism->accepts(4, 5));
+  const Audit found = audit(*mechanism, large, {.profiles = 500, .regret_profiles = 5});
+  EXPECT_GT(found.truth.revenue, 0.5);
+  EXPECT_LE(found.strong->max, 1e-12);
+  // The same as weights that say so.
+  const auto meant = make_mechanism(kind(), of_size(mechanism->parameters(), 4, 5));
+  std::vector<double> bids(100 * 20);
+  large.sample(1, kEvaluationStream, 0, 100, bids.data());
+  std::vector<double> allocation(bids.size()), payments(100 * 4);
+  mechanism->run(100, 4, 5, bids.data(), allocation.data(), payments.data());
+  EXPECT_EQ(payments, run(*meant, bids).payments);
+  EXPECT_EQ(mechanism->parameters().bidders, 2);
+  EXPECT_FALSE(wild(setting("2x2 uniform(0,1) uniform(0,2)"), 3)->accepts(2, 3));
+  EXPECT_FALSE(wild(setting("2x2 uniform(0,1) / uniform(0,2)"), 3)->accepts(3, 2));
+  EXPECT_FALSE(wild(setting("2x2 uniform(0,1); demand unit"), 3)->accepts(3, 2));
+}
+
+// A level less the threshold, or the reserve less the threshold as far as that is above 0.
+TEST(Tariff, MarkupsSeeHowFarTheThresholdIsFromTheReserve) {
+  const Setting market = setting("2x2 uniform(0,1)");
+  const std::vector<double> bids{0.45, 0.9, 0.3, 0.65};
+  const auto clipped = constant(market, {0.0}, {-0.1}, {1.0});  // 0.3 + 0.2 - 0.1 and 0.65
+  EXPECT_NEAR(run(*clipped, bids).payments[0], 0.4 + 0.65, 1e-6);
+  Parameters levels = constant(market, {0.0}, {0.2}, {1.0})->parameters();
+  levels.tensors["slope"] = levels.tensors.at("share");
+  levels.tensors.erase("share");
+  EXPECT_NEAR(run(*make_mechanism(kind(), levels), bids).payments[0], 0.7, 1e-6);  // and 0.7
+}
+
 // What the training believes it earns, almost without smoothing, is what the mechanism earns.
 TEST(Tariff, LearnsTheRevenueThatItWillEarn) {
   for (const char* text :

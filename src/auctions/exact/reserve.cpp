@@ -14,7 +14,7 @@ namespace agora::auctions {
 namespace {
 
 constexpr double kManyErrors = 5.0;  // of a correlation, that are no chance
-constexpr int64_t kFitProfiles = 200'000;
+constexpr int64_t kFitProfiles = 200'000, kFitNumbers = 12'000'000;  // at most
 constexpr double kFarOut = 1e6;           // times the reserve or more: no bid is there
 constexpr double kHighestReserve = 0.95;  // a quantile
 
@@ -102,10 +102,15 @@ std::vector<double> told_reserves(const Design& how, const Setting& setting) {
   return reserves;
 }
 
+int64_t fit_profiles(const Setting& setting) {
+  const int64_t size = int64_t{setting.bidders()} * setting.items();
+  return std::clamp<int64_t>(kFitNumbers / size, 1, kFitProfiles);
+}
+
 std::vector<double> reserves_by_profiles(const Design& how, const Setting& setting) {
-  return fitted_reserves(
-      within_budgets(design_values(setting, how.seed, kFitProfiles), setting, setting.items()),
-      setting.bidders(), setting.items());
+  return fitted_reserves(within_budgets(design_values(setting, how.seed, fit_profiles(setting)),
+                                        setting, setting.items()),
+                         setting.bidders(), setting.items());
 }
 
 std::vector<double> within_budgets(std::vector<double> profiles, const Setting& setting,

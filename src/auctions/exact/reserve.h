@@ -19,6 +19,8 @@ std::vector<double> reserves_for(const Setting& setting);
 inline const char* const kFitReserves = "fit-reserves";
 std::vector<Parameter> reserve_parameters();
 std::vector<double> told_reserves(const Design& how, const Setting& setting);  // (items)
+// So many profiles are drawn for it: fewer of large ones, as all are kept.
+int64_t fit_profiles(const Setting& setting);
 // Fitted to the rows of a table or to drawn profiles, as far as budgets go.
 std::vector<double> reserves_by_profiles(const Design& how, const Setting& setting);  // (items)
 // Values (p, n, items) as far as budgets go.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
 
 #include "auctions/limits.h"
@@ -20,13 +21,12 @@ namespace {
 
 constexpr int kRowsPerUpdate = 8192, kCellsPerUpdate = 10 * kRowsPerUpdate;  // a cell per item
 constexpr int kManyItems = 8;    // tariffs differ by more there, and so does what they are worth
-constexpr int kFewBidders = 5;   // of more of them a winner gains less on an item
 constexpr int kManyCells = 200;  // a step of the weights moves offers by more there
 
 // The network of one thread, and the choice among what it offers.
 struct Engine : TariffOffers {
-  Engine(const Parameters& parameters, const TariffViews& views)
-      : TariffOffers(parameters, views), utility(tariffs) {}
+  Engine(const Parameters& parameters, const TariffViews& seen)
+      : TariffOffers(parameters, seen), views(seen), utility(tariffs) {}
 
   // The same where a bidder takes one item at most: a fee is part of the item's price. What is
   // dearer than its budget costs the budget, unless somebody else bids more than that.
@@ -95,62 +95,73 @@ struct Engine : TariffOffers {
     return sum;
   }
 
+  TariffViews views;
   std::vector<double> utility;  // (K)
 };
 
 class Tariff : public Mechanism {
  public:
-  explicit Tariff(Parameters parameters) : parameters_(std::move(parameters)), views_(parameters_) {
-    idle_.push_back(std::make_unique<Engine>(parameters_, views_));
-    one_each_ = parameters_.limits != Limits{};  // budgets are for one item each
+  explicit Tariff(Parameters parameters)
+      : parameters_(std::move(parameters)),
+        one_each_(parameters_.limits != Limits{}),  // budgets are for one item each
+        any_size_(!one_each_ && all_are_alike(parameters_)) {
+    idle_[{bidders(), items()}].push_back(engine(bidders(), items()));
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
   int bidders() const override { return parameters_.bidders; }
   int items() const override { return parameters_.items; }
   Parameters parameters() const override { return parameters_; }
+  bool accepts(int n, int m) const override {
+    return (n == bidders() && m == items()) || (any_size_ && n > 0 && m > 0);
+  }
 
   void run(int64_t profiles, int n, int m, const double* bids, double* allocation,
            double* payments) const override {
     CHECK(accepts(n, m), "{} is {}x{}, the bids are {}x{}", name(), bidders(), items(), n, m);
-    std::unique_ptr<Engine> engine = borrow();
+    std::unique_ptr<Engine> engine = borrow(n, m);
     const int64_t size = int64_t{n} * m;
     std::fill(allocation, allocation + profiles * size, 0.0);
     std::fill(payments, payments + profiles * n, 0.0);
     for (int64_t first = 0; first < profiles; first += engine->profiles) {
       throw_if_stopped();
       const int64_t count = std::min<int64_t>(engine->profiles, profiles - first);
-      engine->offer(count, views_, bids + first * size);
+      engine->offer(count, engine->views, bids + first * size);
       for (int64_t row = 0; row < count * n; ++row) {
         const int64_t at = first * n + row;
-        const double unit = views_.unit(), *own = bids + at * m;
+        const double unit = engine->views.unit(), *own = bids + at * m;
         one_each_ ? engine->choose_one(row, unit, budget_of(parameters_.limits, row % n), own,
                                        allocation + at * m, payments + at)
                   : engine->choose(row, unit, own, allocation + at * m, payments + at);
       }
     }
     const std::scoped_lock lock(mutex_);
-    idle_.push_back(std::move(engine));
+    idle_[{n, m}].push_back(std::move(engine));
   }
 
  private:
-  std::unique_ptr<Engine> borrow() const {
+  std::unique_ptr<Engine> engine(int n, int m) const {
+    const Parameters sized = of_size(parameters_, n, m);
+    return std::make_unique<Engine>(sized, TariffViews(sized));
+  }
+
+  std::unique_ptr<Engine> borrow(int n, int m) const {
     {
       const std::scoped_lock lock(mutex_);
-      if (!idle_.empty()) {
-        std::unique_ptr<Engine> engine = std::move(idle_.back());
-        idle_.pop_back();
-        return engine;
+      auto& idle = idle_[{n, m}];
+      if (!idle.empty()) {
+        std::unique_ptr<Engine> found = std::move(idle.back());
+        idle.pop_back();
+        return found;
       }
     }
-    return std::make_unique<Engine>(parameters_, views_);
+    return engine(n, m);
   }
 
   Parameters parameters_;
-  TariffViews views_;
-  bool one_each_ = false;
+  bool one_each_, any_size_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Engine>> idle_;
+  mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
 };
 
 Recipe best(const Setting& setting) {
@@ -160,7 +171,13 @@ Recipe best(const Setting& setting) {
   recipe.rate = 1e-3;
   recipe.final_rate = 1e-5;
   recipe.averaging = 0.998;
-  if (n > 1 && m >= kManyItems) recipe.temperature = n <= kFewBidders ? 0.1 : 0.02;
+  if (few_bidders_and_many_items(setting)) {
+    recipe.temperature = 0.1;
+    recipe.iterations = 30'000;
+    recipe.rate = 5e-4;
+  } else if (n > 1 && m >= kManyItems) {
+    recipe.temperature = 0.02;
+  }
   if (n * m > kManyCells) {  // offers that a step or a hot start puts far below 0 are lost
     recipe.iterations = 6'000;
     recipe.rate = 1e-4;

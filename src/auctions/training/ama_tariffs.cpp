@@ -54,7 +54,7 @@ class AmaTariffTrainer : public CommonTrainer {
     base_ = resumable_trainer("learned-ama", setting, first, seed);
     const int64_t n = setting.bidders(), m = setting.items(), features = views_.features();
     const int64_t tariffs = recipe.tariffs, rows = recipe.batch * n;
-    const TariffNet net(graph_, n, m, features, tariff_size(start_), 0.0);
+    const TariffNet net(graph_, n, m, features, tariff_size(start_));
     weights_ = graph_.parameters();
     const TariffNet::Offers raw = net(TariffNet::declare(graph_, m, features));
     const Tensor temperature = graph_.input("temperature", {});
@@ -316,8 +316,9 @@ class AmaTariffTrainer : public CommonTrainer {
 
 }  // namespace
 
-Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting,
-                             const TariffSize& size, uint64_t seed) {
+Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting, TariffSize size,
+                             uint64_t seed) {
+  size.levels = false;
   Parameters parameters = fresh_tariffs(kind, setting, size, seed);
   const BoostShape shape(setting);
   put_base(parameters, shape.parameters(kind.name, setting, shape.start(setting)));

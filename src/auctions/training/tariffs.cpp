@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kProfilesPerPart = 64;
 constexpr double kWarmUp = 500;  // iterations in which the rate rises
 // Offers so far below 0 feel a pull: otherwise they could be lost for good, where no slope is.
+// Markups of levels are meant to be there.
 constexpr double kMargin = 0.05, kPull = 0.01;
 
 constexpr double kNever = -1e4;  // in temperatures
@@ -31,11 +32,13 @@ class TariffTrainer : public CommonTrainer {
                              seed)),
         views_(start_) {
     const int64_t n = setting.bidders(), m = setting.items(), features = views_.features();
-    const TariffNet net(graph_, n, m, features, tariff_size(start_), 0.0);
+    const TariffNet net(graph_, n, m, features, tariff_size(start_));
     weights_ = graph_.parameters();
     const TariffNet::Offers raw = net(TariffNet::declare(graph_, m, features));
     const Tensor revenue = smoothed_revenue(raw);
-    const Tensor loss = (-revenue + kPull * (pull(raw.fees) + pull(raw.markups))).named("loss");
+    const Tensor pulls =
+        tariff_size(start_).levels ? pull(raw.fees) : pull(raw.fees) + pull(raw.markups);
+    const Tensor loss = (-revenue + kPull * pulls).named("loss");
     nn::Updates updates =
         adam(graph_, recipe.weight_decay)("adam", weights_, gradients(loss, weights_));
     average_weights(graph_, weights_, recipe.averaging, updates);
