@@ -49,7 +49,7 @@ class Gains {
       for (int64_t e = 0; e < size; ++e) {
         const double gain = wins[e] ? (bids[e] - thresholds[e]) / views.unit() : 0.0;
         cells_.push_back({gain, reserve[e]});
-        if (wins[e]) above_.push_back(gain + reserve[e]);
+        if (wins[e]) above_.push_back(gain - reserve[e]);
       }
     }
   }

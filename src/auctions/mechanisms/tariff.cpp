@@ -173,7 +173,7 @@ Recipe best(const Setting& setting) {
   recipe.averaging = 0.998;
   if (few_bidders_and_many_items(setting)) {
     recipe.temperature = 0.1;
-    recipe.iterations = 30'000;
+    recipe.iterations = 12'000;
     recipe.rate = 5e-4;
   } else if (n > 1 && m >= kManyItems) {
     recipe.temperature = 0.02;
