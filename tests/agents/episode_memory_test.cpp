@@ -112,6 +112,22 @@ TEST(EpisodeMemory, DoesNotTryWhatDidNothingAgain) {
   EXPECT_EQ(logits, (std::vector<float>{3.0F, 0.0F, 0.0F}));
 }
 
+// Action 1 stays wherever it is tried, action 2 does not: where neither was tried, 2 is better.
+TEST(EpisodeMemory, DoubtsWhatDidNothingElsewhere) {
+  EpisodeMemory memory(kNumbers, 3, {});
+  const std::vector<std::pair<int, int>> walk{{0, 1}, {0, 0}, {1, 1}, {1, 0},
+                                              {2, 1}, {2, 0}, {3, 0}, {4, 2}};
+  std::vector<float> logits(3);
+  for (const auto& [cell, action] : walk) {
+    logits.assign(3, 0.0F);
+    memory.see(seen(cell), logits);
+    memory.did(action);
+  }
+  logits.assign(3, 0.0F);
+  memory.see(seen(3), logits);
+  EXPECT_GT(logits[2], logits[1] + 1);
+}
+
 // 0 -> 1 -> 2 by action 0, and back by action 1. In 2 all is tried; what the policy thinks more of
 // is in 0, two steps away, though in 1 something is left too.
 TEST(EpisodeMemory, GoesBackToWhatIsWorthMore) {
