@@ -116,6 +116,27 @@ TEST(Learning, EnsemblesAreDeployedAsTheirKind) {
 }
 
 // The divergence of a given policy from the imitator falls towards nothing.
+// Learned alike, to the bit; what differs is what it is deployed with.
+TEST(Learning, AMemoryIsDeployedNotLearned) {
+  const AgentOptions options = few_mazes(2048, {{"members", 2.0}});
+  AgentOptions remembers = options;
+  remembers.arguments.insert({{"recall", 0.25}, {"recall-radius", 0.5}});
+  const auto plain = algorithm_named("leep").make(options);
+  const auto with = algorithm_named("leep-memory").make(remembers);
+  plain->advance(plain->total());
+  with->advance(with->total());
+  const SavedPolicy one = plain->policy(), other = with->policy();
+  EXPECT_EQ(one.memory.cost, 0);
+  EXPECT_EQ(other.memory.cost, 0.25);
+  EXPECT_EQ(other.memory.radius, 0.5);
+  ASSERT_EQ(one.members.size(), other.members.size());
+  for (size_t m = 0; m < one.members.size(); ++m) {
+    for (size_t k = 0; k < one.members[m].size(); ++k) {
+      EXPECT_EQ(one.members[m][k].bytes, other.members[m][k].bytes);
+    }
+  }
+}
+
 TEST(Learning, AnImitatorApproachesWhatItImitates) {
   const Space space{.observation = {ObservationSpace::Type::kByte, {4}}, .actions = 3};
   const PpoOptions options{.epochs = 3, .minibatches = 2, .rate = 1e-2};

@@ -19,7 +19,9 @@ Algorithm entry_leep_memory() {
           .make = [](const AgentOptions& options) -> std::unique_ptr<AgentLearner> {
             const Told told("leep-memory", parameters(), options.arguments);
             EnsembleOptions how = leep_told(told);
-            how.memory = {.cost = told.number("memory"), .radius = told.number("memory-radius")};
+            for (const auto& each : memory_parameters()) {
+              each.set(how.memory, told.number(each.name));
+            }
             return std::make_unique<PpoEnsemble>(options, how);
           }};
 }
