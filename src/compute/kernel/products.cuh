@@ -17,8 +17,8 @@ DEVICE int weight_output(int place, int in) {
   return place / (32 * kLaneWeights) / weight_tiles(in) * 16 + place / (4 * kLaneWeights) % 8 +
          (kShort ? place % 4 / 2 : place % 2) * 8;
 }
-// What a product takes of a number: where products are short, what 16 bits hold of it: 11 of its own,
-// numbers of at most 65,504, and nothing below 2^-24.
+// What a product takes of a number: where products are short, what 16 bits hold of it: 11 of its
+// own, numbers of at most 65,504, and nothing below 2^-24.
 DEVICE Real as_factor(Real value) {
 #ifndef __CUDACC__
   if (kShort) {
@@ -73,8 +73,8 @@ DEVICE void plain_outer(int warp, const X& x, const Y& y, const Store& store) {
 
 #if defined(__CUDACC__) && !defined(AGORA_DOUBLE)
 // Float products on tensor cores: a number is the sum of two of 11 bits each, and of their four
-// products the smallest is left out, so that results are as good as those of float arithmetic. Tensor
-// cores do not look at bits beyond those.
+// products the smallest is left out, so that results are as good as those of float arithmetic.
+// Tensor cores do not look at bits beyond those.
 DEVICE void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
@@ -452,8 +452,8 @@ struct GradientSum {
 };
 #endif
 // The weight gradient of a product, into sums that lie side by side; positions are kXPosition and
-// kYPosition features apart, features of one kXStep and kYStep. Columns of tensor cores are rows of two
-// positions where a tile has four; tiles that reach beyond the matrix repeat its last row.
+// kYPosition features apart, features of one kXStep and kYStep. Columns of tensor cores are rows of
+// two positions where a tile has four; tiles that reach beyond the matrix repeat its last row.
 template <int kTogether, int kIn, int kOut, int kPositions, int kXPosition, int kXStep, bool kXFast,
           int kYPosition, int kYStep, bool kYFast>
 PRODUCT void weight_gradient(int warp, const float* x, const float* dy, float* sums, int rows,
