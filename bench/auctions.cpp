@@ -4,6 +4,7 @@
 //   bench_auctions --serve --threads N --inputs FOLDER
 //                  answers each line `WORK REPS` by one line of JSON; before the first answer of a
 //                  work, FOLDER/WORK.safetensors holds what a peer needs to do the same
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -11,7 +12,10 @@
 #include "auctions/audit/search.h"
 #include "auctions/exact/optimal_lp.h"
 #include "auctions/network.h"
+#include "auctions/run_bids.h"
 #include "auctions/training/trainer.h"
+#include "base/csv.h"
+#include "base/error.h"
 #include "base/rng.h"
 #include "bench/works.h"
 
@@ -91,10 +95,53 @@ Work run_vcg(const std::string& name) {
 }
 
 // With the weights of the start: how long it takes does not depend on them.
+std::shared_ptr<const Mechanism> tariffs(const Setting& market) {
+  return resumable_trainer("tariff", market, recipe("tariff", market), kSeed)->mechanism();
+}
+
 Work run_tariff(const std::string& name) {
   const Setting market = setting("3x10");
-  const Recipe how = recipe("tariff", market);
-  return run_work(name, resumable_trainer("tariff", market, how, kSeed)->mechanism(), market, 0);
+  return run_work(name, tariffs(market), market, 0);
+}
+
+// A folder that is removed with its last user.
+std::shared_ptr<const std::filesystem::path> scratch_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "agora-bench-XXXXXX").string();
+  CHECK(mkdtemp(name.data()) != nullptr, "no scratch folder");
+  return {new std::filesystem::path(name), [](const std::filesystem::path* folder) {
+            std::error_code ignored;
+            std::filesystem::remove_all(*folder, ignored);
+            delete folder;
+          }};
+}
+
+// As `agora auction run --wide` does it, from a file and into one.
+Work run_tariff_files(const std::string&) {
+  const Setting market = setting("3x10");
+  const std::shared_ptr<const Mechanism> mechanism = tariffs(market);
+  const std::shared_ptr<const std::filesystem::path> folder = scratch_folder();
+  const std::string bids = *folder / "bids.csv";
+  std::vector<std::string> columns;
+  for (int e = 0; e < market.bidders() * market.items(); ++e) {
+    columns.push_back(fmt::format("b{}i{}", e / market.items() + 1, e % market.items() + 1));
+  }
+  std::vector<double> profile(columns.size());
+  CsvWriter file(bids, columns);
+  for (int64_t k = 0; k < kProfiles; ++k) {
+    market.sample(kSeed, kEvaluationStream, k, 1, profile.data());
+    for (const double bid : profile) file.cell(bid);
+    file.end_row();
+  }
+  file.commit();
+  return {.run =
+              [=] {
+                const RunOptions options{
+                    .out = *folder / "outcome.csv", .wide = true, .draw = {}, .domain = {}};
+                return Answer{
+                    {"revenue",
+                     run_bids(*mechanism, bids_from_file(bids, *mechanism), options).revenue}};
+              },
+          .amount = kProfiles};
 }
 
 // The thesis's test with its dropping of starts.
@@ -192,6 +239,7 @@ Works works() {
   add("run-equivariantnet-2x2", run_equivariantnet);
   add("run-vcg-3x10", run_vcg);
   add("run-tariff-3x10", run_tariff);
+  add("run-tariff-3x10-files", run_tariff_files);
   add("audit-regretnet-2x2", audit_regretnet);
   add("train-regretnet-1x2", train, "regretnet", "1x2");
   add("train-regretnet-2x2", train, "regretnet", "2x2");

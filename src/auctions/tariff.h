@@ -37,9 +37,20 @@ class TariffNet {
             const TariffSize& size);
   Offers operator()(const Inputs& inputs) const;
 
+  // The same in two parts: what is of a bidder, and markups of one item a row. `told` (rows, width)
+  // is what the first part tells the second, `item` (rows) the item's number where items differ.
+  struct OfBidder {
+    compute::Tensor fees, told;
+  };
+  OfBidder of_bidder(const Inputs& inputs) const;
+  compute::Tensor of_item(compute::Tensor others, compute::Tensor reserve, compute::Tensor told,
+                          compute::Tensor item) const;
+
   static Inputs declare(compute::Graph& graph, int64_t items, int64_t features);
 
  private:
+  compute::Tensor markups(compute::Tensor offer, compute::Tensor reserve) const;
+
   compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
   compute::Tensors context_weights_, context_biases_;
   compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, slope_, bidder_;
@@ -69,23 +80,35 @@ class TariffViews {
 
 // What the network of saved parameters offers for bids, with the memory it works in: for one
 // thread. Offers are rounded to single precision.
-struct TariffOffers {
-  TariffOffers(const Parameters& parameters, const TariffViews& views);
+class TariffOffers {
+ public:
+  // Who can want an item: anybody, or the highest bidder alone.
+  enum class To { kAll, kHighest };
+  TariffOffers(const Parameters& parameters, const TariffViews& views, To whom);
   // bids (count, n, m), at most `profiles` of them; a row of what is offered is a bidder.
   void offer(int64_t count, const TariffViews& views, const double* bids);
+  // (K), in units of money; of item j for the bidder of a row.
+  const float* fees(int64_t row) const { return &fees_[row * tariffs]; }
+  const float* markups(int64_t row, int j) const {
+    return &markups_[((whom_ == To::kAll ? row : row / n) * m + j) * tariffs];
+  }
 
   int n, m, profiles;  // of a run, at most
   int64_t tariffs = 0;
-  std::vector<double> thresholds;                    // (rows, m)
-  std::vector<uint8_t> wins;                         // (rows, m)
-  std::vector<float> offered_fees, offered_markups;  // (rows, K), (rows, m, K), in units of money
+  std::vector<double> thresholds;  // (rows, m)
+  std::vector<uint8_t> wins;       // (rows, m)
 
  private:
+  void run_items(int64_t count, int64_t features);
+
+  To whom_;
   compute::Graph graph_;
   std::optional<compute::Variables> variables_;
-  std::optional<compute::Program> program_;
-  std::vector<float> others_, reserve_;
-  std::vector<int32_t> bidder_;
+  std::optional<compute::Program> of_bidders_, of_items_;  // kAll: the first makes all
+  std::vector<float> others_, reserve_;                    // (rows, m, features), (rows, m)
+  std::vector<float> told_, told_items_, other_items_, reserve_items_;  // of rows, of items
+  std::vector<int32_t> bidder_, item_;
+  std::vector<float> fees_, markups_;  // (rows, K), (rows or profiles, m, K)
 };
 
 // There a bidder wins many items, and fees for all of them are what earns.

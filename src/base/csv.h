@@ -72,7 +72,6 @@ class CsvReader {
   char* end_ = nullptr;
   bool last_ = false;  // the file has no more bytes than those
   char separator_ = ',';
-  const bool* special_ = nullptr;  // (256): bytes that end a plain cell
   mutable char mark_ = 0;          // the decimal mark seen first, where a comma may be one
   int64_t line_ = 0;
   int64_t next_line_ = 1;

@@ -162,7 +162,9 @@ TEST(Tariff, StartsFromFallingPriceLevels) {
     const Parameters parameters = fresh(setting(text), 6);
     const auto& markups = parameters.tensors.at("markup.bias").values;
     const auto& fees = parameters.tensors.at("fee.bias").values;
-    EXPECT_GT(markups.front(), 0.2) << text;
+    // One winner in ten is above the first level; the reserve is half of the highest value.
+    const int n = setting(text).bidders();
+    EXPECT_NEAR(markups.front(), std::pow(0.9, 1.0 / n) - 0.5, 0.005) << text;
     EXPECT_NEAR(markups.back(), -0.5, 1e-9) << text;  // no reserve
     for (size_t k = 1; k < 6; ++k) {
       EXPECT_LT(markups[k], markups[k - 1]) << text;
@@ -194,6 +196,33 @@ TEST(Tariff, TakesAnySizeWhereAllAreAlike) {
   EXPECT_FALSE(wild(setting("2x2 uniform(0,1) uniform(0,2)"), 3)->accepts(2, 3));
   EXPECT_FALSE(wild(setting("2x2 uniform(0,1) / uniform(0,2)"), 3)->accepts(3, 2));
   EXPECT_FALSE(wild(setting("2x2 uniform(0,1); demand unit"), 3)->accepts(3, 2));
+}
+
+// An item is offered to its highest bidder alone: the same offers as if all could want it.
+TEST(Tariff, OffersToTheHighestBiddersAreThoseToAll) {
+  using To = TariffOffers::To;
+  for (const char* text : {"3x4 uniform(0,1)", "2x9", "2x3 uniform(0,1) uniform(0,2) uniform(0,3)",
+                           "2x2 uniform(0,1) / uniform(0,2)", "1x2"}) {
+    const Setting market = setting(text);
+    const Parameters parameters = wild(market, 4)->parameters();
+    const TariffViews views(parameters);
+    TariffOffers highest(parameters, views, To::kHighest), all(parameters, views, To::kAll);
+    std::vector<double> bids(5 * market.bidders() * market.items());
+    market.sample(1, kEvaluationStream, 0, 5, bids.data());
+    for (TariffOffers* offers : {&highest, &all}) offers->offer(5, views, bids.data());
+    int won = 0;
+    for (int64_t row = 0; row < 5 * all.n; ++row) {
+      for (int64_t k = 0; k < all.tariffs; ++k) {
+        EXPECT_FLOAT_EQ(highest.fees(row)[k], all.fees(row)[k]) << text;
+        for (int j = 0; j < all.m; ++j) {
+          if (all.wins[row * all.m + j] == 0) continue;
+          EXPECT_NEAR(highest.markups(row, j)[k], all.markups(row, j)[k], 1e-5) << text;
+          ++won;
+        }
+      }
+    }
+    EXPECT_EQ(won, 5 * all.m * all.tariffs) << text;
+  }
 }
 
 // A level less the threshold, or the reserve less the threshold as far as that is above 0.

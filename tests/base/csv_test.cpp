@@ -164,6 +164,25 @@ TEST_F(Csv, WhatIsWrittenReadsBack) {
   EXPECT_FALSE(reader.next());
 }
 
+// Cells are looked through many bytes at a time.
+TEST_F(Csv, CellsEndWhereverTheyEnd) {
+  for (size_t before = 0; before < 40; ++before) {
+    for (size_t size = 0; size < 40; ++size) {
+      const std::string first(before, '\t'), cell(size, '\xff');
+      const auto path = put("a,b,c\n" + first + "," + cell + ",\x80\n");
+      CsvReader reader(path);
+      ASSERT_TRUE(reader.next());
+      EXPECT_EQ(reader.text(0), first);
+      EXPECT_EQ(reader.text(1), cell);
+      EXPECT_EQ(reader.text(2), "\x80");
+      EXPECT_FALSE(reader.next());
+    }
+    for (const char byte : {'\0', '\x1f', '\x7f', '"'}) {
+      expect_fault("a\n" + std::string(before + 1, 'x') + byte + "x\n", {"t.csv:2:"});
+    }
+  }
+}
+
 TEST_F(Csv, EndlessQuoteIsRefused) {
   expect_fault("a\n\"" + std::string(20'000'000, 'x'), {"t.csv:2:", "longer than 16 MiB"});
 }

@@ -22,7 +22,7 @@ class AmaTariff : public Mechanism {
  public:
   explicit AmaTariff(Parameters parameters)
       : base_(parameters), views_(parameters), parameters_(std::move(parameters)) {
-    idle_.push_back(std::make_unique<TariffOffers>(parameters_, views_));
+    idle_.push_back(std::make_unique<TariffOffers>(parameters_, views_, TariffOffers::To::kAll));
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
@@ -67,13 +67,13 @@ class AmaTariff : public Mechanism {
         const auto row = [&](int l) { return (profile + l) * n + i; };
         for (int l = 0; choice.markups() && l < lanes; ++l) {
           for (int j = 0; j < m; ++j) {
-            const float markup = offers.offered_markups[(row(l) * m + j) * offers.tariffs + k];
+            const float markup = offers.markups(row(l), j)[k];
             markups[j * kLanes + l] = views_.unit() * markup;
           }
         }
         choice.consider(i, markups.data());
         for (int l = 0; l < lanes; ++l) {
-          const double fee = views_.unit() * offers.offered_fees[row(l) * offers.tariffs + k];
+          const double fee = views_.unit() * offers.fees(row(l))[k];
           const int number = choice.best_number(l);
           const double gain = choice.gain(number, l) - fee;
           if (!(gain >= 0.0) || gain <= best[l]) continue;
@@ -106,7 +106,7 @@ class AmaTariff : public Mechanism {
         return offers;
       }
     }
-    return std::make_unique<TariffOffers>(parameters_, views_);
+    return std::make_unique<TariffOffers>(parameters_, views_, TariffOffers::To::kAll);
   }
 
   SizeMaximiser base_;

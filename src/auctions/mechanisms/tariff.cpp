@@ -26,7 +26,10 @@ constexpr int kManyCells = 200;  // a step of the weights moves offers by more t
 // The network of one thread, and the choice among what it offers.
 struct Engine : TariffOffers {
   Engine(const Parameters& parameters, const TariffViews& seen)
-      : TariffOffers(parameters, seen), views(seen), utility(tariffs) {}
+      : TariffOffers(parameters, seen, To::kHighest),
+        views(seen),
+        utility(tariffs),
+        asked(tariffs) {}
 
   // The same where a bidder takes one item at most: a fee is part of the item's price. What is
   // dearer than its budget costs the budget, unless somebody else bids more than that.
@@ -37,8 +40,7 @@ struct Engine : TariffOffers {
     for (int j = 0; j < m; ++j) {
       if (wins[row * m + j] == 0 || thresholds[row * m + j] > budget) continue;
       for (int64_t k = 0; k < tariffs; ++k) {
-        const double above = double{offered_markups[(row * m + j) * tariffs + k]} +
-                             double{offered_fees[row * tariffs + k]};
+        const double above = double{markups(row, j)[k]} + double{fees(row)[k]};
         const double price = std::min(thresholds[row * m + j] + unit * above, budget);
         if (!std::isfinite(above)) {
           *payment = std::numeric_limits<double>::quiet_NaN();
@@ -56,47 +58,47 @@ struct Engine : TariffOffers {
   void choose(int64_t row, double unit, const double* bids, double* allocation, double* payment) {
     const double* threshold = &thresholds[row * m];
     const uint8_t* won = &wins[row * m];
-    const float* fee = &offered_fees[row * tariffs];
-    const float* markups = &offered_markups[row * m * tariffs];
+    const float* fee = fees(row);
     if (std::none_of(won, won + m, [](uint8_t yes) { return yes != 0; })) return;
-    double finite = 0.0;
-    for (int64_t k = 0; k < tariffs; ++k) utility[k] = -unit * fee[k];
+    for (int64_t k = 0; k < tariffs; ++k) utility[k] = asked[k] = -unit * fee[k];
     for (int j = 0; j < m; ++j) {
       if (won[j] == 0) continue;
-      const float* markup = markups + j * tariffs;
+      const float* markup = markups(row, j);
       for (int64_t k = 0; k < tariffs; ++k) {
         utility[k] += std::max(0.0, bids[j] - (threshold[j] + unit * markup[k]));
-        finite += markup[k];
+        asked[k] -= markup[k];
       }
     }
-    int64_t chosen = -1;
+    bool finite = true;
     double best = 0.0, price = 0.0;
     for (int64_t k = 0; k < tariffs; ++k) {
-      finite += utility[k];
-      if (utility[k] < best) continue;
-      const double paid = pay(k, unit, bids, threshold, won, fee, markups);
-      if (utility[k] > best || paid > price) chosen = k, best = utility[k], price = paid;
+      finite &= std::isfinite(asked[k]);
+      best = std::max(best, utility[k]);
     }
-    *payment = std::isfinite(finite) ? price : std::numeric_limits<double>::quiet_NaN();
+    int64_t chosen = -1;
+    for (int64_t k = 0; k < tariffs; ++k) {  // of equals the one that pays more, or the first
+      if (utility[k] != best) continue;
+      const double paid = pay(row, k, unit, bids);
+      if (paid > price || (chosen < 0 && best > 0.0)) chosen = k, price = paid;
+    }
+    *payment = finite ? price : std::numeric_limits<double>::quiet_NaN();
     for (int j = 0; chosen >= 0 && j < m; ++j) {
-      const bool taken =
-          won[j] != 0 && bids[j] >= threshold[j] + unit * markups[j * tariffs + chosen];
+      const bool taken = won[j] != 0 && bids[j] >= threshold[j] + unit * markups(row, j)[chosen];
       allocation[j] = taken ? 1.0 : 0.0;
     }
   }
 
-  double pay(int64_t k, double unit, const double* bids, const double* threshold,
-             const uint8_t* won, const float* fee, const float* markups) const {
-    double sum = unit * fee[k];
+  double pay(int64_t row, int64_t k, double unit, const double* bids) const {
+    double sum = unit * fees(row)[k];
     for (int j = 0; j < m; ++j) {
-      const double price = threshold[j] + unit * markups[j * tariffs + k];
-      if (won[j] != 0 && bids[j] >= price) sum += price;
+      const double price = thresholds[row * m + j] + unit * markups(row, j)[k];
+      if (wins[row * m + j] != 0 && bids[j] >= price) sum += price;
     }
     return sum;
   }
 
   TariffViews views;
-  std::vector<double> utility;  // (K)
+  std::vector<double> utility, asked;  // (K); asked: finite if the offer is, and no price
 };
 
 class Tariff : public Mechanism {
@@ -172,9 +174,9 @@ Recipe best(const Setting& setting) {
   recipe.final_rate = 1e-5;
   recipe.averaging = 0.998;
   if (few_bidders_and_many_items(setting)) {
-    recipe.temperature = 0.1;
+    recipe.tariffs = 32;
+    recipe.temperature = 0.01;  // a hotter start makes one tariff of many
     recipe.iterations = 12'000;
-    recipe.rate = 5e-4;
   } else if (n > 1 && m >= kManyItems) {
     recipe.temperature = 0.02;
   }
