@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "auctions/exact/reserve.h"
 #include "auctions/network.h"
@@ -31,11 +32,6 @@ constexpr int kFewBidders = 5, kManyItems = 8;
 
 // What the parameters say of each bidder and item.
 constexpr std::array<const char*, 3> kPerCell{"scale.low", "scale.range", "reserve"};
-
-template <typename Values>
-auto first(Values& values, int64_t length) {
-  return std::span(values.data(), static_cast<size_t>(length));
-}
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
 
@@ -155,34 +151,45 @@ TariffNet::Inputs TariffNet::declare(Graph& graph, int64_t items, int64_t featur
           graph.index_input("bidder", {kRows})};
 }
 
-TariffNet::OfBidder TariffNet::of_bidder(const Inputs& inputs) const {
-  const int64_t items = inputs.others.size(1);
-  const Tensor seen = relu(matmul(inputs.others, item_weight_) + item_bias_);  // (rows, m, width)
-  Tensor context = sum(seen, {1}) / std::sqrt(static_cast<double>(items));     // (rows, width)
-  if (bidder_.graph != nullptr) context = context + gather(bidder_, inputs.bidder);
+Tensor TariffNet::context(Tensor others, Tensor bidder) const {
+  const auto items = static_cast<double>(others.size(-2));
+  const Tensor seen = relu(matmul(others, item_weight_) + item_bias_);  // (..., m, width)
+  Tensor context = sum(seen, {-2}) / std::sqrt(items);
+  if (bidder_.graph != nullptr) context = context + bidder;
   for (size_t k = 0; k < context_weights_.size(); ++k) {
     context = relu(matmul(context, context_weights_[k], context_biases_[k]));
   }
-  return {matmul(context, fee_weight_, fee_bias_), matmul(context, offer_context_)};
+  return context;
 }
 
-TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
-  const int64_t items = inputs.others.size(1);
-  const auto [fees, context] = of_bidder(inputs);
-  const Tensor told = reshape(context, {kRows, 1, context.size(1)});
-  const Tensor offer = relu(matmul(inputs.others, offer_weight_) + told + offer_bias_);
-  return {fees, markups(offer, reshape(inputs.reserve, {kRows, items, 1}))};
-}
-
-Tensor TariffNet::of_item(Tensor others, Tensor reserve, Tensor told, Tensor item) const {
-  const Tensor bias = offer_bias_.size(0) == 1 ? offer_bias_ : gather(offer_bias_, item);
-  return markups(relu(matmul(others, offer_weight_) + told + bias), reserve);
-}
-
-Tensor TariffNet::markups(Tensor offer, Tensor reserve) const {
+Tensor TariffNet::markups(Tensor others, Tensor reserve, Tensor told) const {
+  const Tensor offer = relu(matmul(others, offer_weight_) + told + offer_bias_);
   if (!levels_) reserve = relu(reserve);
   return matmul(offer, markup_weight_, markup_bias_) +
          reserve * reshape(slope_, {1, slope_.size(0)});
+}
+
+TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
+  const int64_t items = inputs.others.size(1), width = fee_weight_.size(0);
+  const bool differ = bidder_.graph != nullptr;
+  const Tensor seen = context(inputs.others, differ ? gather(bidder_, inputs.bidder) : bidder_);
+  const Tensor told = reshape(matmul(seen, offer_context_), {kRows, 1, width});
+  return {matmul(seen, fee_weight_, fee_bias_),
+          markups(inputs.others, reshape(inputs.reserve, {kRows, items, 1}), told)};
+}
+
+Tensor TariffNet::of_highest(Tensor x, Tensor won) {
+  const int64_t n = won.size(1), m = won.size(2);
+  return sum(x * (x.rank() == 3 ? won : reshape(won, {kRows, n, m, 1})), {1});
+}
+
+TariffNet::Offers TariffNet::to_highest(Tensor others, Tensor reserve, Tensor won) const {
+  const int64_t n = won.size(1), m = won.size(2), width = fee_weight_.size(0);
+  const Tensor seen = context(others, bidder_);  // (rows, n, width)
+  const Tensor told = reshape(matmul(seen, offer_context_), {kRows, n, 1, width});
+  return {matmul(seen, fee_weight_, fee_bias_),
+          markups(of_highest(others, won), reshape(of_highest(reserve, won), {kRows, m, 1}),
+                  of_highest(told, won))};
 }
 
 TariffViews::TariffViews(const Parameters& parameters)
@@ -240,22 +247,13 @@ TariffOffers::TariffOffers(const Parameters& parameters, const TariffViews& view
       profiles(std::max(1, kRowsPerRun / n)),
       whom_(whom) {
   const TariffSize size = tariff_size(parameters);
-  const int64_t rows = int64_t{profiles} * n, cells = int64_t{profiles} * m,
-                features = views.features();
+  const int64_t rows = int64_t{profiles} * n, features = views.features();
   const TariffNet net(graph_, n, m, features, size);
-  const TariffNet::Inputs inputs = TariffNet::declare(graph_, m, features);
-  std::vector<Output> of_bidders, of_items;
-  if (whom == To::kAll) {
-    const auto [fees, markups] = net(inputs);
-    of_bidders = {{"fees", relu(fees)}, {"markups", relu(markups)}};
-  } else {
-    const auto [fees, told] = net.of_bidder(inputs);
-    of_bidders = {{"fees", relu(fees)}, {"told", told}};
-    of_items = {{"markups", relu(net.of_item(graph_.input("other", {kRows, features}),
-                                             graph_.input("reserve of item", {kRows, 1}),
-                                             graph_.input("told of item", {kRows, size.width}),
-                                             graph_.index_input("item", {kRows})))}};
-  }
+  const auto [fees, markups] = whom == To::kAll
+                                   ? net(TariffNet::declare(graph_, m, features))
+                                   : net.to_highest(graph_.input("others", {kRows, n, m, features}),
+                                                    graph_.input("reserve", {kRows, n, m}),
+                                                    graph_.input("won", {kRows, n, m}));
   variables_.emplace(graph_);
   for (const Tensor& weight : graph_.parameters()) {
     const std::string& name = weight.node().name;
@@ -263,61 +261,40 @@ TariffOffers::TariffOffers(const Parameters& parameters, const TariffViews& view
         name, std::span<const double>(
                   tensor(parameters, name, {weight.shape().begin(), weight.shape().end()}).values));
   }
-  of_bidders_.emplace(graph_, *variables_, Computation{of_bidders, {}},
-                      CompileOptions{.rows = rows});
+  program_.emplace(graph_, *variables_,
+                   Computation{{{"fees", relu(fees)}, {"markups", relu(markups)}}, {}},
+                   CompileOptions{.rows = whom == To::kAll ? rows : profiles});
   tariffs = size.tariffs;
   thresholds.resize(rows * m);
   wins.resize(rows * m);
   others_.resize(rows * m * features);
   reserve_.resize(rows * m);
+  won_.resize(rows * m);
   fees_.resize(rows * tariffs);
-  markups_.resize((whom == To::kAll ? rows * m : cells) * tariffs);
+  markups_.resize((whom == To::kAll ? rows : profiles) * m * tariffs);
   for (int64_t row = 0; row < rows; ++row) bidder_.push_back(static_cast<int32_t>(row % n));
-  if (whom == To::kAll) return;
-  of_items_.emplace(graph_, *variables_, Computation{of_items, {}}, CompileOptions{.rows = cells});
-  told_.resize(rows * size.width);
-  told_items_.resize(cells * size.width);
-  other_items_.resize(cells * features);
-  reserve_items_.resize(cells);
-  for (int64_t cell = 0; cell < cells; ++cell) item_.push_back(static_cast<int32_t>(cell % m));
 }
 
 void TariffOffers::offer(int64_t count, const TariffViews& views, const double* bids) {
-  const int64_t size = int64_t{n} * m, rows = count * n, features = views.features();
+  const int64_t size = int64_t{n} * m, rows = count * n;
   for (int64_t k = 0; k < count; ++k) {
     views.look(bids + k * size, &thresholds[k * size], &wins[k * size],
-               &others_[k * size * features], &reserve_[k * size]);
+               &others_[k * size * views.features()], &reserve_[k * size]);
   }
-  of_bidders_->set("others", first(others_, rows * m * features));
-  if (whom_ == To::kAll) of_bidders_->set("reserve", first(reserve_, rows * m));
-  of_bidders_->set("bidder", first(bidder_, rows));
-  of_bidders_->run();
-  of_bidders_->read("fees", first(fees_, rows * tariffs));
+  const auto first = [](auto& values, int64_t length) {
+    return std::span(values.data(), static_cast<size_t>(length));
+  };
+  program_->set("others", first(std::as_const(others_), rows * m * views.features()));
+  program_->set("reserve", first(std::as_const(reserve_), rows * m));
   if (whom_ == To::kAll) {
-    of_bidders_->read("markups", first(markups_, rows * m * tariffs));
+    program_->set("bidder", first(std::as_const(bidder_), rows));
   } else {
-    run_items(count, features);
+    std::copy_n(wins.begin(), rows * m, won_.begin());
+    program_->set("won", first(std::as_const(won_), rows * m));
   }
-}
-
-void TariffOffers::run_items(int64_t count, int64_t features) {
-  const int64_t cells = count * m, width = static_cast<int64_t>(told_.size()) / (profiles * n);
-  of_bidders_->read("told", first(told_, count * n * width));
-  for (int64_t row = 0; row < count * n; ++row) {
-    for (int j = 0; j < m; ++j) {
-      const int64_t from = row * m + j, to = row / n * m + j;
-      if (wins[from] == 0) continue;
-      std::copy_n(&told_[row * width], width, &told_items_[to * width]);
-      std::copy_n(&others_[from * features], features, &other_items_[to * features]);
-      reserve_items_[to] = reserve_[from];
-    }
-  }
-  of_items_->set("other", first(other_items_, cells * features));
-  of_items_->set("reserve of item", first(reserve_items_, cells));
-  of_items_->set("told of item", first(told_items_, cells * width));
-  of_items_->set("item", first(item_, cells));
-  of_items_->run();
-  of_items_->read("markups", first(markups_, cells * tariffs));
+  program_->run();
+  program_->read("fees", first(fees_, rows * tariffs));
+  program_->read("markups", first(markups_, (whom_ == To::kAll ? rows : count) * m * tariffs));
 }
 
 bool few_bidders_and_many_items(const Setting& setting) {

@@ -37,19 +37,21 @@ class TariffNet {
             const TariffSize& size);
   Offers operator()(const Inputs& inputs) const;
 
-  // The same in two parts: what is of a bidder, and markups of one item a row. `told` (rows, width)
-  // is what the first part tells the second, `item` (rows) the item's number where items differ.
-  struct OfBidder {
-    compute::Tensor fees, told;
-  };
-  OfBidder of_bidder(const Inputs& inputs) const;
-  compute::Tensor of_item(compute::Tensor others, compute::Tensor reserve, compute::Tensor told,
-                          compute::Tensor item) const;
+  // The same where a row is a profile and only the highest bidder of an item is offered it:
+  // others (rows, n, m, features), reserve and `won`, which is 1 for that bidder, (rows, n, m);
+  // fees (rows, n, K), markups (rows, m, K).
+  Offers to_highest(compute::Tensor others, compute::Tensor reserve, compute::Tensor won) const;
+  // (rows, n, m, ...) of the highest bidder: (rows, m, ...).
+  static compute::Tensor of_highest(compute::Tensor x, compute::Tensor won);
 
   static Inputs declare(compute::Graph& graph, int64_t items, int64_t features);
 
  private:
-  compute::Tensor markups(compute::Tensor offer, compute::Tensor reserve) const;
+  // Of what a bidder sees (..., m, features): (..., width).
+  compute::Tensor context(compute::Tensor others, compute::Tensor bidder) const;
+  // Of features (..., m, features), reserve (..., m, 1) and what is told to the items.
+  compute::Tensor markups(compute::Tensor others, compute::Tensor reserve,
+                          compute::Tensor told) const;
 
   compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
   compute::Tensors context_weights_, context_biases_;
@@ -99,15 +101,12 @@ class TariffOffers {
   std::vector<uint8_t> wins;       // (rows, m)
 
  private:
-  void run_items(int64_t count, int64_t features);
-
   To whom_;
   compute::Graph graph_;
   std::optional<compute::Variables> variables_;
-  std::optional<compute::Program> of_bidders_, of_items_;  // kAll: the first makes all
-  std::vector<float> others_, reserve_;                    // (rows, m, features), (rows, m)
-  std::vector<float> told_, told_items_, other_items_, reserve_items_;  // of rows, of items
-  std::vector<int32_t> bidder_, item_;
+  std::optional<compute::Program> program_;
+  std::vector<float> others_, reserve_, won_;  // (rows, m, features), (rows, m), (rows, m)
+  std::vector<int32_t> bidder_;
   std::vector<float> fees_, markups_;  // (rows, K), (rows or profiles, m, K)
 };
 

@@ -20,6 +20,10 @@ constexpr double kMargin = 0.05, kPull = 0.01;
 constexpr double kNever = -1e4;  // in temperatures
 constexpr double kNoEnd = 1e6;   // a budget, in units of money
 
+Tensor positive(Tensor offers, Tensor temperature) {
+  return temperature * softplus(offers / temperature);
+}
+
 Tensor pull(Tensor offers) { return mean(square(relu(-offers - kMargin))); }
 
 class TariffTrainer : public CommonTrainer {
@@ -30,14 +34,14 @@ class TariffTrainer : public CommonTrainer {
         start_(fresh_tariffs(kind, setting,
                              tariff_size_for(setting, recipe.hidden, recipe.width, recipe.tariffs),
                              seed)),
-        views_(start_) {
+        views_(start_),
+        one_each_(setting.limits() != Limits{}) {
     const int64_t n = setting.bidders(), m = setting.items(), features = views_.features();
     const TariffNet net(graph_, n, m, features, tariff_size(start_));
     weights_ = graph_.parameters();
-    const TariffNet::Offers raw = net(TariffNet::declare(graph_, m, features));
-    const Tensor revenue = smoothed_revenue(raw);
-    const Tensor pulls =
-        tariff_size(start_).levels ? pull(raw.fees) : pull(raw.fees) + pull(raw.markups);
+    const auto [offers, revenue] = one_each_ ? revenue_of_one(net) : revenue_of_all(net);
+    Tensor pulls = pull(offers.fees);
+    if (!tariff_size(start_).levels) pulls = pulls + pull(offers.markups);
     const Tensor loss = (-revenue + kPull * pulls).named("loss");
     nn::Updates updates =
         adam(graph_, recipe.weight_decay)("adam", weights_, gradients(loss, weights_));
@@ -52,10 +56,11 @@ class TariffTrainer : public CommonTrainer {
     const int64_t rows = recipe.batch * n;
     descend_.emplace(graph_, *variables_,
                      Computation{{{"loss", loss}, {"revenue", revenue}}, updates},
-                     CompileOptions{.rows = rows});
+                     CompileOptions{.rows = one_each_ ? rows : recipe.batch});
     const auto cells = static_cast<size_t>(rows * m);
     others_.resize(cells * static_cast<size_t>(features));
     for (std::vector<float>* each : {&reserve_, &thresholds_, &gaps_}) each->resize(cells);
+    if (!one_each_) return;
     std::vector<int32_t> bidder;
     for (int64_t row = 0; row < rows; ++row) bidder.push_back(static_cast<int32_t>(row % n));
     descend_->set("bidder", std::span<const int32_t>(bidder));
@@ -81,32 +86,51 @@ class TariffTrainer : public CommonTrainer {
   double iteration_flops() const override { return descend_->matmul_flops(); }
 
  private:
-  // What bidders pay, per profile and in units of money. A step is smoothed relative to what it
-  // would be without markup or fee, so that those of 0 sell exactly as they do at temperature 0.
-  Tensor smoothed_revenue(const TariffNet::Offers& raw) {
-    const int64_t n = setting_.bidders(), m = setting_.items();
+  struct Learned {
+    TariffNet::Offers offers;
+    Tensor revenue;  // what bidders pay, per profile and in units of money
+  };
+
+  // A row is a profile. A step is smoothed relative to what it would be without markup or fee, so
+  // that those of 0 sell exactly as they do at temperature 0.
+  Learned revenue_of_all(const TariffNet& net) {
+    const int64_t n = setting_.bidders(), m = setting_.items(), tariffs = recipe_.tariffs;
     const Tensor temperature = graph_.input("temperature", {});
-    const Tensor threshold = reshape(graph_.input("thresholds", {kRows, m}), {kRows, m, 1});
-    const Tensor gap = reshape(graph_.input("gaps", {kRows, m}), {kRows, m, 1});  // bid - threshold
-    const auto positive = [&](Tensor x) { return temperature * softplus(x / temperature); };
-    const Tensor fees = positive(raw.fees), markups = positive(raw.markups);
-    const Tensor wins = greater(gap, graph_.constant(0.0));
-    const Tensor left = gap - markups;  // (rows, m, K)
-    if (setting_.limits() != Limits{}) return revenue_of_one(left, fees, threshold, gap);
-    const Tensor taken = sigmoid(left / temperature) * (wins / sigmoid(relu(gap) / temperature));
-    const Tensor gain = sum(relu(left), {1}), utility = gain - fees;  // (rows, K)
+    const Tensor gaps = graph_.input("gaps", {kRows, n, m});  // bid - threshold
+    const Tensor won = greater(gaps, graph_.constant(0.0));
+    const TariffNet::Offers offers =
+        net.to_highest(graph_.input("others", {kRows, n, m, views_.features()}),
+                       graph_.input("reserve", {kRows, n, m}), won);
+    const auto of_item = [&](Tensor x) {
+      return reshape(TariffNet::of_highest(x, won), {kRows, m, 1});
+    };
+    const auto of_bidders = [&](Tensor x) {  // (rows, m, K) summed over what each won
+      return sum(reshape(x, {kRows, 1, m, tariffs}) * reshape(won, {kRows, n, m, 1}), {2});
+    };
+    const Tensor threshold = of_item(graph_.input("thresholds", {kRows, n, m}));
+    const Tensor gap = of_item(gaps);
+    const Tensor fees = positive(offers.fees, temperature);        // (rows, n, K)
+    const Tensor markups = positive(offers.markups, temperature);  // (rows, m, K)
+    const Tensor left = gap - markups;
+    const Tensor taken = sigmoid(left / temperature) / sigmoid(gap / temperature);
+    const Tensor gain = of_bidders(relu(left)), utility = gain - fees;
     const Tensor bought = sigmoid(utility / temperature) / sigmoid(gain / temperature);
-    const Tensor chosen = softmax(utility / temperature, 1) * bought * max(wins, {1});
-    const Tensor paid = fees + sum(taken * (threshold + markups), {1});
-    return (static_cast<double>(n) * mean(sum(chosen * paid, {1}))).named("revenue");
+    const Tensor chosen = softmax(utility / temperature, 2) * bought * max(won, {2}, Keep::kYes);
+    const Tensor paid = fees + of_bidders(taken * (threshold + markups));
+    return {offers, mean(sum(chosen * paid, {1, 2})).named("revenue")};
   }
 
-  // Where a bidder takes one item: of all pairs of an item and a tariff, each with one price.
-  Tensor revenue_of_one(Tensor left, Tensor fees, Tensor threshold, Tensor gap) {
+  // Where a bidder, which is a row, takes one item: of all pairs of an item and a tariff, each with
+  // one price.
+  Learned revenue_of_one(const TariffNet& net) {
     const int64_t n = setting_.bidders(), m = setting_.items(), tariffs = recipe_.tariffs;
-    const Tensor temperature = graph_.find("temperature");
+    const Tensor temperature = graph_.input("temperature", {});
+    const Tensor threshold = graph_.input("thresholds", {kRows, m, 1});
+    const Tensor gap = graph_.input("gaps", {kRows, m, 1});
+    const TariffNet::Offers offers = net(TariffNet::declare(graph_, m, views_.features()));
+    const Tensor fees = reshape(positive(offers.fees, temperature), {kRows, 1, tariffs});
     const Tensor bid = threshold + gap;
-    Tensor price = bid - left + reshape(fees, {kRows, 1, tariffs});  // (rows, m, K)
+    Tensor price = threshold + positive(offers.markups, temperature) + fees;  // (rows, m, K)
     Tensor offered = greater(gap, graph_.constant(0.0));
     if (!setting_.limits().budgets.empty()) {
       const Tensor budget = graph_.input("budgets", {kRows, 1, 1});
@@ -118,7 +142,8 @@ class TariffTrainer : public CommonTrainer {
     const Tensor among =
         reshape(softmax(reshape(wanted, {kRows, m * tariffs}), 1), {kRows, m, tariffs});
     const Tensor bought = sigmoid(wanted) / sigmoid(relu(gap) / temperature);
-    return (static_cast<double>(n) * mean(sum(among * bought * price, {1, 2}))).named("revenue");
+    const Tensor paid = mean(sum(among * bought * price, {1, 2}));
+    return {offers, (static_cast<double>(n) * paid).named("revenue")};
   }
 
   void iterate() {
@@ -157,6 +182,7 @@ class TariffTrainer : public CommonTrainer {
 
   Parameters start_;
   TariffViews views_;
+  bool one_each_;
   std::optional<Program> descend_;
   std::vector<float> others_, reserve_, thresholds_, gaps_;  // (batch n, m), others more
 };
