@@ -78,7 +78,8 @@ class Gains {
       }
       sum += unit_demand_ ? most : all;
     }
-    return sum / static_cast<double>(cells_.size() / items_);
+    const size_t rows = cells_.size() / items_;
+    return sum / static_cast<double>(rows);
   }
 
  private:
