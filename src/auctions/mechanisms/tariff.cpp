@@ -176,7 +176,6 @@ Recipe best(const Setting& setting) {
   if (few_bidders_and_many_items(setting)) {
     recipe.tariffs = 32;
     recipe.temperature = 0.01;  // a hotter start makes one tariff of many
-    recipe.iterations = 12'000;
   } else if (n > 1 && m >= kManyItems) {
     recipe.temperature = 0.02;
   }
