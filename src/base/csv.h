@@ -72,7 +72,7 @@ class CsvReader {
   char* end_ = nullptr;
   bool last_ = false;  // the file has no more bytes than those
   char separator_ = ',';
-  mutable char mark_ = 0;          // the decimal mark seen first, where a comma may be one
+  mutable char mark_ = 0;  // the decimal mark seen first, where a comma may be one
   int64_t line_ = 0;
   int64_t next_line_ = 1;
   std::vector<Cell> cells_;
