@@ -28,6 +28,7 @@ constexpr double kRareWinners = 0.1;     // are above the first level
 constexpr int64_t kSurplusProfiles = 4096;
 constexpr int64_t kMostTariffs = 4096;
 constexpr int kRowsPerRun = 256;
+constexpr double kFar = 1e6;  // the network sees nothing beyond it, in units: it stays finite
 constexpr int kFewBidders = 5, kManyItems = 8;
 
 // What the parameters say of each bidder and item.
@@ -215,6 +216,7 @@ TariffViews::TariffViews(const Parameters& parameters)
 void TariffViews::look(const double* bids, double* thresholds, uint8_t* wins, float* others,
                        float* reserve) const {
   const int n = bidders_, m = items_;
+  const auto near = [](double x) { return static_cast<float>(std::clamp(x, -kFar, kFar)); };
   for (int j = 0; j < m; ++j) {
     int winner = 0;  // equal bids: the lowest number
     double best = bids[j], second = 0.0, sum = best;
@@ -229,12 +231,12 @@ void TariffViews::look(const double* bids, double* thresholds, uint8_t* wins, fl
       const double threshold = i == winner ? second : best;
       const auto scaled = [&](double x) {
         const double place = (x - low_[cell]) / range_[cell];
-        return static_cast<float>(saturating_ ? place / (1 + std::max(place, 0.0)) : place);
+        return near(saturating_ ? place / (1 + std::max(place, 0.0)) : place);
       };
       thresholds[cell] = threshold;
       wins[cell] = i == winner;
       others[cell * features_] = scaled(threshold);
-      reserve[cell] = static_cast<float>((reserves_[cell] - threshold) / unit_);
+      reserve[cell] = near((reserves_[cell] - threshold) / unit_);
       if (features_ > 1) {
         others[cell * features_ + 1] = scaled((sum - bids[cell]) / std::max(1, n - 1));
       }

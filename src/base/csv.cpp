@@ -4,7 +4,6 @@
 #include <fmt/compile.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>

@@ -225,6 +225,23 @@ TEST(Tariff, OffersToTheHighestBiddersAreThoseToAll) {
   }
 }
 
+// What is too large for single precision in one bidder's view leaves the others' offers alone.
+TEST(Tariff, BidsBeyondSinglePrecisionAreServed) {
+  for (const char* text : {"2x2 exponential(1)", "2x8 exponential(1)"}) {
+    const Setting market = setting(text);
+    const auto m = static_cast<size_t>(market.items());
+    std::vector<double> bids(2 * 2 * m, 1e300);
+    std::fill_n(bids.begin() + static_cast<int64_t>(m), 2 * m, 0.5);  // each is the higher once
+    const Outcome found = run(*make_mechanism(kind(), fresh(market, 4)), bids);
+    for (size_t row = 0; row < 4; ++row) {
+      EXPECT_TRUE(std::isfinite(found.payments[row])) << text;
+      const bool higher = row == 0 || row == 3;
+      EXPECT_EQ(found.allocation[row * m], higher ? 1.0 : 0.0) << text;
+      EXPECT_EQ(found.payments[row] > 0.0, higher) << text;
+    }
+  }
+}
+
 // A level less the threshold, or the reserve less the threshold as far as that is above 0.
 TEST(Tariff, MarkupsSeeHowFarTheThresholdIsFromTheReserve) {
   const Setting market = setting("2x2 uniform(0,1)");
