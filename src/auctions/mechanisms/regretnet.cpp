@@ -44,9 +44,10 @@ Network record(Graph& graph, const Architecture& architecture) {
 }
 
 // RegretNet as its authors run it, with their penalty for each setting.
+bool is_large(const Setting& setting) { return setting.items() >= 10 && setting.bidders() >= 3; }
+
 Recipe published(const Setting& setting) {
-  const bool large = setting.items() >= 10 && setting.bidders() >= 3;
-  Recipe recipe{.hidden = large ? 5 : 2,
+  Recipe recipe{.hidden = is_large(setting) ? 5 : 2,
                 .width = 100,
                 .iterations = 400'000,
                 .batch = 128,
@@ -66,7 +67,7 @@ Recipe published(const Setting& setting) {
 Recipe best(const Setting& setting) {
   Recipe recipe = published(setting);
   const bool alone = setting.bidders() == 1;
-  recipe.iterations = alone ? 30'000 : 60'000;
+  recipe.iterations = alone ? 30'000 : is_large(setting) ? 200'000 : 60'000;
   recipe.final_rate = 1e-5;
   recipe.averaging = 0.999;
   recipe.misreport_final_rate = 0.01;
