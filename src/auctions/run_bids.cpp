@@ -21,7 +21,7 @@ namespace agora::auctions {
 namespace {
 
 constexpr int64_t kFirstBatch = 1024, kBatch = 16384;  // profiles in memory, three times over
-constexpr int64_t kSlice = 512;                        // profiles of one part of the parallel work
+constexpr int64_t kSlice = 512, kSliceOnAGpu = 1024;   // profiles of a part of the parallel work
 
 // Some profiles on their way from the source to the files.
 struct Batch {
@@ -32,7 +32,7 @@ struct Batch {
   std::vector<double> payments, charged;      // (profiles, n); charged: drawn
   std::vector<std::array<CsvRow, 2>> rows;    // (slices, files)
   int64_t size() const { return profiles; }
-  int64_t slices() const { return (size() + kSlice - 1) / kSlice; }
+  int64_t slices(int64_t slice) const { return (size() + slice - 1) / slice; }
 };
 
 // A bidder pays in proportion to what it wins. Where that could be more than its budget it pays for
@@ -313,8 +313,9 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
   }
   OutcomeFiles files(options, source);
   RunSummary summary;
+  const int64_t most = std::clamp(mechanism.profiles_at_once(), kSlice, kSliceOnAGpu);
   const auto run_slice = [&](int64_t slice) {
-    const int64_t begin = slice * kSlice, end = std::min(begin + kSlice, current.size());
+    const int64_t begin = slice * most, end = std::min(begin + most, current.size());
     run_checked(mechanism, end - begin, n, m, current.bids.data() + begin * n * m,
                 current.allocation.data() + begin * n * m, current.payments.data() + begin * n);
     if (options.draw) draw(current, begin, end, n, m, limits, *options.draw);
@@ -326,8 +327,8 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
     current.payments.resize(current.size() * n);
     current.won.assign(options.draw ? current.bids.size() : 0, 0.0);
     current.charged.assign(options.draw ? current.payments.size() : 0, 0.0);
-    current.rows.resize(current.slices());
-    default_pool().run(2 + current.slices(), [&](int64_t part) {
+    current.rows.resize(current.slices(most));
+    default_pool().run(2 + current.slices(most), [&](int64_t part) {
       if (part == 0) {
         reading.fill(next);
       } else if (part == 1) {
