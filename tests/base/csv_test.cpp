@@ -1,5 +1,6 @@
 #include "base/csv.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -166,10 +167,9 @@ TEST_F(Csv, WhatIsWrittenReadsBack) {
 
 // Whatever ends lines, and wherever a row needs a closer look.
 TEST_F(Csv, CountsLinesOfEveryKind) {
-  for (const std::string end : {"\n", "\r\n"}) {
+  for (const char* end : {"\n", "\r\n"}) {
     for (const char* row : {"1,2", "\"1\",2", "1,2,3", "+1,2"}) {
-      CsvReader reader(
-          put("a,b" + end + "1,2" + end + end + "\"1\",2" + end + "3,4" + end + row + end));
+      CsvReader reader(put(fmt::format("a,b{0}1,2{0}{0}\"1\",2{0}3,4{0}{1}{0}", end, row)));
       for (const int64_t line : {2, 4, 5}) {
         ASSERT_TRUE(reader.next());
         EXPECT_EQ(reader.line(), line);
