@@ -20,8 +20,8 @@
 namespace agora::auctions {
 namespace {
 
-constexpr int64_t kBatch = 16384;  // profiles in memory at a time, three times over
-constexpr int64_t kSlice = 1024;   // profiles of one part of the parallel work
+constexpr int64_t kFirstBatch = 1024, kBatch = 16384;  // profiles in memory, three times over
+constexpr int64_t kSlice = 512, kSliceOnAGpu = 1024;   // profiles of a part of the parallel work
 
 // Some profiles on their way from the source to the files.
 struct Batch {
@@ -32,7 +32,7 @@ struct Batch {
   std::vector<double> payments, charged;      // (profiles, n); charged: drawn
   std::vector<std::array<CsvRow, 2>> rows;    // (slices, files)
   int64_t size() const { return profiles; }
-  int64_t slices() const { return (size() + kSlice - 1) / kSlice; }
+  int64_t slices(int64_t slice) const { return (size() + slice - 1) / slice; }
 };
 
 // A bidder pays in proportion to what it wins. Where that could be more than its budget it pays for
@@ -171,13 +171,16 @@ class OutcomeFiles {
   }
 
   void add_wide(const Batch& batch, int64_t k, CsvRow& row) const {
-    const int64_t size = int64_t{n_} * m_;
+    const size_t size = static_cast<size_t>(n_) * m_;
+    const auto add = [&](const std::vector<double>& all, size_t count) {
+      row.add(std::span(all).subspan(k * count, count));
+    };
     add_labels(batch, k, row);
-    for (int64_t e = k * size; e < (k + 1) * size; ++e) row.add(batch.allocation[e]);
-    for (int64_t e = k * n_; e < (k + 1) * n_; ++e) row.add(batch.payments[e]);
+    add(batch.allocation, size);
+    add(batch.payments, n_);
     if (drawn_) {
-      for (int64_t e = k * size; e < (k + 1) * size; ++e) row.add(batch.won[e]);
-      for (int64_t e = k * n_; e < (k + 1) * n_; ++e) row.add(batch.charged[e]);
+      add(batch.won, size);
+      add(batch.charged, n_);
     }
     row.end();
   }
@@ -218,17 +221,19 @@ class Reading {
     }
   }
 
+  // The first batches are small, as nothing else is done while the very first is read.
   void fill(Batch& batch) {
+    const int64_t most = std::clamp(profiles_, kFirstBatch, kBatch);
     batch.first = profiles_;
     batch.profiles = 0;
     batch.labels.clear();
     batch.bids.clear();
-    while (batch.size() < kBatch && source_.next(profile_)) {
+    while (batch.size() < most && source_.next(profile_)) {
       for (size_t e = 0; e < domain_.size(); ++e) {
         if (profile_.bids[e] < domain_[e].low || profile_.bids[e] > domain_[e].high) refuse(e);
       }
       ++batch.profiles;
-      batch.labels.insert(batch.labels.end(), profile_.label.begin(), profile_.label.end());
+      std::move(profile_.label.begin(), profile_.label.end(), std::back_inserter(batch.labels));
       batch.bids.insert(batch.bids.end(), profile_.bids.begin(), profile_.bids.end());
     }
     profiles_ += batch.size();
@@ -308,8 +313,9 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
   }
   OutcomeFiles files(options, source);
   RunSummary summary;
+  const int64_t most = std::clamp(mechanism.profiles_at_once(), kSlice, kSliceOnAGpu);
   const auto run_slice = [&](int64_t slice) {
-    const int64_t begin = slice * kSlice, end = std::min(begin + kSlice, current.size());
+    const int64_t begin = slice * most, end = std::min(begin + most, current.size());
     run_checked(mechanism, end - begin, n, m, current.bids.data() + begin * n * m,
                 current.allocation.data() + begin * n * m, current.payments.data() + begin * n);
     if (options.draw) draw(current, begin, end, n, m, limits, *options.draw);
@@ -321,8 +327,8 @@ RunSummary run_bids(const Mechanism& mechanism, const BidSource& source,
     current.payments.resize(current.size() * n);
     current.won.assign(options.draw ? current.bids.size() : 0, 0.0);
     current.charged.assign(options.draw ? current.payments.size() : 0, 0.0);
-    current.rows.resize(current.slices());
-    default_pool().run(2 + current.slices(), [&](int64_t part) {
+    current.rows.resize(current.slices(most));
+    default_pool().run(2 + current.slices(most), [&](int64_t part) {
       if (part == 0) {
         reading.fill(next);
       } else if (part == 1) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "auctions/exact/reserve.h"
+#include "auctions/lanes.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
 #include "auctions/training/recipes.h"
@@ -27,12 +28,21 @@ constexpr double kShareAtLevels = 0.65;  // every fee with levels
 constexpr double kRareWinners = 0.1;     // are above the first level
 constexpr int64_t kSurplusProfiles = 4096;
 constexpr int64_t kMostTariffs = 4096;
-constexpr int kRowsPerRun = 256;
+constexpr int kRowsPerRun = 256, kProfilesPerRun = 128;
+constexpr int64_t kCellsPerRun = 8192;
 constexpr double kFar = 1e6;  // the network sees nothing beyond it, in units: it stays finite
 constexpr int kFewBidders = 5, kManyItems = 8;
 
 // What the parameters say of each bidder and item.
 constexpr std::array<const char*, 3> kPerCell{"scale.low", "scale.range", "reserve"};
+
+// Where a profile is one row of the program, more of them fill its tiles.
+int profiles_per_run(int n, int m, TariffOffers::To whom) {
+  const int few = std::max(1, kRowsPerRun / n);
+  if (whom == TariffOffers::To::kAll) return few;
+  return std::max(
+      few, static_cast<int>(std::min<int64_t>(kProfilesPerRun, kCellsPerRun / (int64_t{n} * m))));
+}
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
 
@@ -216,38 +226,44 @@ TariffViews::TariffViews(const Parameters& parameters)
 void TariffViews::look(const double* bids, double* thresholds, uint8_t* wins, float* others,
                        float* reserve) const {
   const int n = bidders_, m = items_;
-  const auto near = [](double x) { return static_cast<float>(std::clamp(x, -kFar, kFar)); };
-  for (int j = 0; j < m; ++j) {
-    int winner = 0;  // equal bids: the lowest number
-    double best = bids[j], second = 0.0, sum = best;
+  in_fours(m, [&]<typename Real>(int64_t j) {
+    Real best = load<Real>(bids + j), second{}, winner{};  // equal bids: the lowest number
+    const auto number = [](int i) { return Real{} + static_cast<double>(i); };
     for (int i = 1; i < n; ++i) {
-      const double bid = bids[i * m + j];
-      second = std::max(second, std::min(bid, best));
-      sum += bid;
-      if (bid > best) best = bid, winner = i;
+      const Real bid = load<Real>(bids + i * m + j);
+      second = larger(second, smaller(bid, best));
+      winner = bid > best ? number(i) : winner;
+      best = larger(best, bid);
     }
     for (int i = 0; i < n; ++i) {
-      const int cell = i * m + j;
-      const double threshold = i == winner ? second : best;
-      const auto scaled = [&](double x) {
-        const double place = (x - low_[cell]) / range_[cell];
-        return near(saturating_ ? place / (1 + std::max(place, 0.0)) : place);
-      };
-      thresholds[cell] = threshold;
-      wins[cell] = i == winner;
-      others[cell * features_] = scaled(threshold);
-      reserve[cell] = near((reserves_[cell] - threshold) / unit_);
-      if (features_ > 1) {
-        others[cell * features_ + 1] = scaled((sum - bids[cell]) / std::max(1, n - 1));
-      }
+      store(thresholds + i * m + j, winner == number(i) ? second : best);
+      store(wins + i * m + j, winner == number(i));
     }
+  });
+  const auto near = []<typename Real>(Real x) {
+    return smaller(larger(x, Real{} - kFar), Real{} + kFar);
+  };
+  const auto scaled = [&]<typename Real>(Real x, int64_t cell) {
+    const Real place = (x - load<Real>(&low_[cell])) / load<Real>(&range_[cell]);
+    return near(saturating_ ? place / (1.0 + larger(place, Real{})) : place);
+  };
+  in_fours(int64_t{n} * m, [&]<typename Real>(int64_t cell) {
+    const Real threshold = load<Real>(thresholds + cell);
+    store(reserve + cell, near((load<Real>(&reserves_[cell]) - threshold) / unit_));
+    if (features_ == 1) store(others + cell, scaled(threshold, cell));
+  });
+  for (int cell = 0; features_ == 2 && cell < n * m; ++cell) {
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) sum += bids[i * m + cell % m];
+    store(others + 2 * cell, scaled(thresholds[cell], cell));
+    store(others + 2 * cell + 1, scaled((sum - bids[cell]) / std::max(1, n - 1), cell));
   }
 }
 
 TariffOffers::TariffOffers(const Parameters& parameters, const TariffViews& views, To whom)
     : n(parameters.bidders),
       m(parameters.items),
-      profiles(std::max(1, kRowsPerRun / n)),
+      profiles(profiles_per_run(n, m, whom)),
       whom_(whom) {
   const TariffSize size = tariff_size(parameters);
   const int64_t rows = int64_t{profiles} * n, features = views.features();

@@ -1,9 +1,10 @@
 #include "base/csv.h"
 
-#include <emmintrin.h>
 #include <fmt/compile.h>
+#include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "base/decimal.h"
 #include "base/limits.h"
 #include "base/signals.h"
 #include "base/text.h"
@@ -19,7 +21,8 @@ namespace agora {
 namespace {
 
 constexpr size_t kBuffer = size_t{1} << 20;
-constexpr size_t kAhead = 16;  // bytes looked at together, perhaps past the end
+constexpr size_t kAhead = 64;  // bytes looked at together, perhaps past the end
+static_assert(kAhead >= kDecimalAhead);
 
 // A small file is read at once, and its end seen, without the pages of a large buffer.
 size_t buffer_for(const InputFile& file) {
@@ -32,23 +35,29 @@ constexpr bool in_no_text(char byte) {
          byte == 0x7f;
 }
 
-// The first byte from `at` that ends a plain run: a separator, a quote, or what text never
+// Which of the 64 bytes from `at` end a plain run: a separator, a quote, or what text never
 // contains, as the zero behind the buffer. Cells of numbers end anywhere: a jump per byte would
 // often be guessed wrong.
+uint64_t ends_of_plain(const char* at, char separator) {
+  const __m256i controls = _mm256_set1_epi8(0x1f), tab = _mm256_set1_epi8('\t'),
+                separators = _mm256_set1_epi8(separator), quote = _mm256_set1_epi8('"'),
+                rubout = _mm256_set1_epi8(0x7f);
+  const auto half = [&](const char* from) -> uint64_t {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m256i control = _mm256_andnot_si256(
+        _mm256_cmpeq_epi8(bytes, tab), _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, controls), bytes));
+    const __m256i other = _mm256_or_si256(
+        _mm256_cmpeq_epi8(bytes, rubout),
+        _mm256_or_si256(_mm256_cmpeq_epi8(bytes, separators), _mm256_cmpeq_epi8(bytes, quote)));
+    return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_or_si256(control, other)));
+  };
+  return half(at) | half(at + 32) << 32;
+}
+
 char* end_of_plain(char* at, char separator) {
-  const __m128i controls = _mm_set1_epi8(0x1f), tab = _mm_set1_epi8('\t'),
-                separators = _mm_set1_epi8(separator), quote = _mm_set1_epi8('"'),
-                rubout = _mm_set1_epi8(0x7f);
-  for (;; at += kAhead) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const __m128i control = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, tab),
-                                             _mm_cmpeq_epi8(_mm_min_epu8(bytes, controls), bytes));
-    const __m128i other =
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, rubout),
-                     _mm_or_si128(_mm_cmpeq_epi8(bytes, separators), _mm_cmpeq_epi8(bytes, quote)));
-    const auto found = static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(control, other)));
-    if (found != 0) return at + std::countr_zero(found);
-  }
+  uint64_t ends = 0;
+  while ((ends = ends_of_plain(at, separator)) == 0) at += kAhead;
+  return at + std::countr_zero(ends);
 }
 
 // from_chars takes no plus sign.
@@ -70,6 +79,22 @@ std::string unquoted_header(const char* at, const char* end) {
     }
   }
   return header;
+}
+
+constexpr size_t kLongestNumber = 32;
+
+// The shortest digits that read back the same; behind them.
+char* write_number(char* to, double value) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const bool one = bits == std::bit_cast<uint64_t>(1.0);
+  if (one | (bits == 0)) {  // who gets what: a jump on either would often be guessed wrong
+    *to = static_cast<char>('0' + (one ? 1 : 0));
+    return to + 1;
+  }
+  if (std::abs(value) < 1e6 && value == std::trunc(value) && value != 0) {  // -0 keeps its sign
+    return fmt::format_to(to, FMT_COMPILE("{}"), static_cast<int64_t>(value));
+  }
+  return fmt::format_to(to, FMT_COMPILE("{}"), value);
 }
 
 }  // namespace
@@ -176,11 +201,34 @@ bool CsvReader::next_record() {
   }
 }
 
+// One row from at_ if it has a line of its own in the buffer and no quotes; consumes nothing and
+// says false of any other, and of what may be wrong.
+bool CsvReader::scan_plain_row() {
+  char* begin = at_;  // of the cell
+  for (char* block = at_;; block += kAhead) {
+    for (uint64_t ends = ends_of_plain(block, separator_); ends != 0; ends &= ends - 1) {
+      char* const at = block + std::countr_zero(ends);
+      cells_.push_back({begin, static_cast<uint32_t>(at - begin), 0, false});
+      if (*at == separator_ && cells_.size() < kMostColumns) {
+        begin = at + 1;
+        continue;
+      }
+      const int line_end = *at == '\n' ? 1 : *at == '\r' && at[1] == '\n' ? 2 : 0;
+      if (line_end == 0 || at == at_) return false;
+      at_ = at + line_end;
+      ++next_line_;
+      return true;
+    }
+  }
+}
+
 // One row from at_; consumes nothing if the buffer ends before the row does.
 CsvReader::Scan CsvReader::scan_row() {
   cells_.clear();
   line_ = next_line_;
   if (at_ == end_) return last_ ? Scan::kEnd : Scan::kMore;
+  if (scan_plain_row()) return Scan::kRow;
+  cells_.clear();
   uint32_t lines = 0;
   bool escaped = false;
   bool quoted = false;
@@ -286,6 +334,7 @@ void CsvReader::refill() {
 double CsvReader::number(size_t column) const {
   const std::string_view cell = text(column);
   double value = 0;
+  if (separator_ == ',' && read_plain_decimal(cell.data(), cell.size(), value)) return value;
   auto parsed = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (separator_ == ',' && parsed.ec == std::errc() && parsed.ptr == cell.data() + cell.size() &&
       std::isfinite(value)) {
@@ -373,14 +422,22 @@ void CsvRow::separate() {
   if (cells_++ > 0) text_ += ',';
 }
 
-CsvRow& CsvRow::add(double value) {
-  // Small whole numbers need no search for the shortest digits; -0 keeps its sign.
-  if (std::abs(value) < 1e6 && value == std::trunc(value) && !(value == 0 && std::signbit(value))) {
-    return add(static_cast<int64_t>(value));
+CsvRow& CsvRow::add(double value) { return add(std::span(&value, 1)); }
+
+CsvRow& CsvRow::add(std::span<const double> values) {
+  constexpr size_t kAtOnce = 16;
+  std::array<char, kAtOnce*(kLongestNumber + 1)> block;
+  while (!values.empty()) {
+    const size_t count = std::min(kAtOnce, values.size());
+    char* to = block.data();
+    for (size_t k = 0; k < count; ++k) {
+      if (cells_ + k > 0) *to++ = ',';
+      to = write_number(to, values[k]);
+    }
+    cells_ += count;
+    text_.append(block.data(), to);
+    values = values.subspan(count);
   }
-  separate();
-  char digits[40];
-  text_.append(digits, fmt::format_to(digits, FMT_COMPILE("{}"), value));
   return *this;
 }
 
@@ -397,7 +454,9 @@ CsvRow& CsvRow::add(int64_t value) {
 
 CsvRow& CsvRow::add(std::string_view value) {
   separate();
-  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+  bool plain = true;
+  for (const char c : value) plain &= c != ',' && c != '"' && c != '\r' && c != '\n';
+  if (plain) {
     text_ += value;
     return *this;
   }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,7 @@ class CsvReader {
 
   bool next_record();
   Scan scan_row();
+  bool scan_plain_row();
   Scan scan_plain(char*& at, uint32_t lines);
   Scan scan_quoted(char*& at, uint32_t& lines);
   void unescape(Cell& cell);
@@ -94,6 +96,7 @@ CsvNumbers read_csv_numbers(const std::filesystem::path& path);
 class CsvRow {
  public:
   CsvRow& add(double value);
+  CsvRow& add(std::span<const double> values);
   CsvRow& add(int64_t value);
   CsvRow& add(int value) { return add(int64_t{value}); }
   CsvRow& add(std::string_view value);

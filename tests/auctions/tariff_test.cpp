@@ -110,32 +110,38 @@ TEST(Tariff, NoLieOfAGridPaysWhateverTheNetwork) {
 
 // Every tariff with every set of items, by brute force.
 TEST(Tariff, GivesEveryBidderItsBestOffer) {
-  const Setting market = setting("3x3 uniform(0,1)");
-  const std::vector<double> fees{0.0, 0.2, 0.5}, markups{0.4, 0.15, 0.0};
-  const auto mechanism = constant(market, fees, markups, {0, 0, 0});
-  std::vector<double> bids(50 * 9);
+  constexpr int m = 5, kSets = 1 << m;
+  const Setting market = setting("3x5 uniform(0,1)");
+  const std::vector<double> all_fees{0.0, 0.2, 0.5, 0.1, 0.7, 0.3},
+      all_markups{0.4, 0.15, 0.0, 0.25, 0.02, 0.05};
+  std::vector<double> bids(50 * 3 * m);
   market.sample(7, kEvaluationStream, 0, 50, bids.data());
-  const Outcome outcome = run(*mechanism, bids);
-  for (int row = 0; row < 150; ++row) {
-    const double* profile = bids.data() + row / 3 * 9;
-    double best = 0.0, paid = 0.0;
-    for (size_t k = 0; k < fees.size(); ++k) {
-      for (int set = 0; set < 8; ++set) {
-        double price = fees[k], value = 0.0;
-        for (int j = 0; j < 3; ++j) {
-          if ((set >> j & 1) == 0) continue;
-          double other = 0.0;
-          for (int i = 0; i < 3; ++i) {
-            if (i != row % 3) other = std::max(other, profile[i * 3 + j]);
+  for (const size_t tariffs : {1, 3, 4, 6}) {
+    const std::vector<double> fees(all_fees.begin(), all_fees.begin() + tariffs),
+        markups(all_markups.begin(), all_markups.begin() + tariffs);
+    const auto mechanism = constant(market, fees, markups, std::vector<double>(tariffs));
+    const Outcome outcome = run(*mechanism, bids);
+    for (int row = 0; row < 150; ++row) {
+      const double* profile = bids.data() + row / 3 * 3 * m;
+      double best = 0.0, paid = 0.0;
+      for (size_t k = 0; k < tariffs; ++k) {
+        for (int set = 0; set < kSets; ++set) {
+          double price = fees[k], value = 0.0;
+          for (int j = 0; j < m; ++j) {
+            if ((set >> j & 1) == 0) continue;
+            double other = 0.0;
+            for (int i = 0; i < 3; ++i) {
+              if (i != row % 3) other = std::max(other, profile[i * m + j]);
+            }
+            price += other + markups[k];
+            value += bids[row * m + j];
           }
-          price += other + markups[k];
-          value += bids[row * 3 + j];
+          if (value - price > best) best = value - price, paid = price;
         }
-        if (value - price > best) best = value - price, paid = price;
       }
+      EXPECT_NEAR(utility(outcome, bids.data() + row * m, row, m), best, 1e-6);
+      EXPECT_NEAR(outcome.payments[row], paid, 1e-6);
     }
-    EXPECT_NEAR(utility(outcome, bids.data() + row * 3, row, 3), best, 1e-6);
-    EXPECT_NEAR(outcome.payments[row], paid, 1e-6);
   }
 }
 

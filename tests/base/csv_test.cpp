@@ -1,5 +1,6 @@
 #include "base/csv.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -164,10 +165,33 @@ TEST_F(Csv, WhatIsWrittenReadsBack) {
   EXPECT_FALSE(reader.next());
 }
 
+// Whatever ends lines, and wherever a row needs a closer look.
+TEST_F(Csv, CountsLinesOfEveryKind) {
+  for (const char* end : {"\n", "\r\n"}) {
+    for (const char* row : {"1,2", "\"1\",2", "1,2,3", "+1,2"}) {
+      CsvReader reader(put(fmt::format("a,b{0}1,2{0}{0}\"1\",2{0}3,4{0}{1}{0}", end, row)));
+      for (const int64_t line : {2, 4, 5}) {
+        ASSERT_TRUE(reader.next());
+        EXPECT_EQ(reader.line(), line);
+      }
+      const auto last = [&] {
+        reader.next();
+        EXPECT_EQ(reader.line(), 6);
+        EXPECT_EQ(reader.number(0), 1);
+      };
+      if (row == std::string_view("1,2,3")) {
+        expect_user_error(last, {"t.csv:6:", "found 3"});
+      } else {
+        last();
+      }
+    }
+  }
+}
+
 // Cells are looked through many bytes at a time.
 TEST_F(Csv, CellsEndWhereverTheyEnd) {
-  for (size_t before = 0; before < 40; ++before) {
-    for (size_t size = 0; size < 40; ++size) {
+  for (size_t before = 0; before < 70; ++before) {
+    for (size_t size = 0; size < 70; ++size) {
       const std::string first(before, '\t'), cell(size, '\xff');
       const auto path = put("a,b,c\n" + first + "," + cell + ",\x80\n");
       CsvReader reader(path);
@@ -250,6 +274,19 @@ TEST(CsvRow, WritesNumbersAsTheyReadBack) {
   EXPECT_EQ(row.end(), "0,-0,1,-3,0.5,999999,1000000,1e+16,1e-07,0.30000000000000004\n");
   EXPECT_EQ(row.add("").end(), row.text());
   EXPECT_TRUE(row.text().ends_with("\n\"\"\n"));  // a row of one empty cell is no blank line
+}
+
+TEST(CsvRow, WritesManyNumbersAsOneByOne) {
+  Rng rng(6);
+  for (size_t count = 0; count < 70; ++count) {
+    std::vector<double> values(count);
+    for (double& value : values) value = rng.below(2) == 0 ? rng.below(2) : -1e-5 * rng.normal();
+    CsvRow together, apart;
+    together.add("label").add(values);
+    apart.add("label");
+    for (const double value : values) apart.add(value);
+    EXPECT_EQ(together.end(), apart.end());
+  }
 }
 
 }  // namespace

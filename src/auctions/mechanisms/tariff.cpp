@@ -8,7 +8,9 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <span>
 
+#include "auctions/lanes.h"
 #include "auctions/limits.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
@@ -26,10 +28,7 @@ constexpr int kManyCells = 200;  // a step of the weights moves offers by more t
 // The network of one thread, and the choice among what it offers.
 struct Engine : TariffOffers {
   Engine(const Parameters& parameters, const TariffViews& seen)
-      : TariffOffers(parameters, seen, To::kHighest),
-        views(seen),
-        utility(tariffs),
-        asked(tariffs) {}
+      : TariffOffers(parameters, seen, To::kHighest), views(seen), wanted(m), utility(tariffs) {}
 
   // The same where a bidder takes one item at most: a fee is part of the item's price. What is
   // dearer than its budget costs the budget, unless somebody else bids more than that.
@@ -56,49 +55,56 @@ struct Engine : TariffOffers {
 
   // The best offer of one row for its bids (m).
   void choose(int64_t row, double unit, const double* bids, double* allocation, double* payment) {
-    const double* threshold = &thresholds[row * m];
-    const uint8_t* won = &wins[row * m];
-    const float* fee = fees(row);
-    if (std::none_of(won, won + m, [](uint8_t yes) { return yes != 0; })) return;
-    for (int64_t k = 0; k < tariffs; ++k) utility[k] = asked[k] = -unit * fee[k];
-    for (int j = 0; j < m; ++j) {
-      if (won[j] == 0) continue;
-      const float* markup = markups(row, j);
-      for (int64_t k = 0; k < tariffs; ++k) {
-        utility[k] += std::max(0.0, bids[j] - (threshold[j] + unit * markup[k]));
-        asked[k] -= markup[k];
+    const float *fee = fees(row), *markup = markups(row, 0);
+    size_t items = 0;
+    for (int j = 0; j < m; ++j) {  // without a jump on who wins, which nobody could guess
+      wanted[items] = {j, thresholds[row * m + j], bids[j], markup + j * tariffs};
+      items += wins[row * m + j];
+    }
+    if (items == 0) return;
+    const std::span<const Wanted> wants(wanted.data(), items);
+    double most[kFour] = {}, unknown[kFour] = {};  // not 0 if an offer is not finite
+    in_fours(tariffs, [&]<typename Real>(int64_t k) {
+      Real gain = -unit * load<Real>(fee + k);
+      Real asked = gain;  // finite if the offer is, and no price
+      for (const Wanted& item : wants) {
+        const Real above = load<Real>(item.markup + k);
+        gain += larger(Real{}, item.bid - (item.threshold + unit * above));
+        asked -= above;
       }
-    }
-    bool finite = true;
-    double best = 0.0, price = 0.0;
-    for (int64_t k = 0; k < tariffs; ++k) {
-      finite &= std::isfinite(asked[k]);
-      best = std::max(best, utility[k]);
-    }
+      store(&utility[k], gain);
+      store(most, larger(load<Real>(most), gain));
+      store(unknown, load<Real>(unknown) + (asked - asked));
+    });
+    const double best = *std::max_element(most, most + kFour);
+    const bool finite = std::all_of(unknown, unknown + kFour, [](double x) { return x == 0.0; });
+    double price = 0.0;
     int64_t chosen = -1;
-    for (int64_t k = 0; k < tariffs; ++k) {  // of equals the one that pays more, or the first
-      if (utility[k] != best) continue;
-      const double paid = pay(row, k, unit, bids);
+    // Of equals the one that pays more, or the first.
+    where_equal(utility.data(), tariffs, best, [&](int64_t k) {
+      double paid = unit * fee[k];
+      for (const Wanted& item : wants) {
+        const double asked = item.threshold + unit * item.markup[k];
+        if (item.bid >= asked) paid += asked;
+      }
       if (paid > price || (chosen < 0 && best > 0.0)) chosen = k, price = paid;
-    }
+    });
     *payment = finite ? price : std::numeric_limits<double>::quiet_NaN();
-    for (int j = 0; chosen >= 0 && j < m; ++j) {
-      const bool taken = won[j] != 0 && bids[j] >= threshold[j] + unit * markups(row, j)[chosen];
-      allocation[j] = taken ? 1.0 : 0.0;
+    if (chosen < 0) return;
+    for (const Wanted& item : wants) {
+      const bool taken = item.bid >= item.threshold + unit * item.markup[chosen];
+      allocation[item.number] = taken ? 1.0 : 0.0;
     }
   }
 
-  double pay(int64_t row, int64_t k, double unit, const double* bids) const {
-    double sum = unit * fees(row)[k];
-    for (int j = 0; j < m; ++j) {
-      const double price = thresholds[row * m + j] + unit * markups(row, j)[k];
-      if (wins[row * m + j] != 0 && bids[j] >= price) sum += price;
-    }
-    return sum;
-  }
-
+  struct Wanted {  // an item on which the bidder bids most
+    int number;
+    double threshold, bid;
+    const float* markup;  // (K)
+  };
   TariffViews views;
-  std::vector<double> utility, asked;  // (K); asked: finite if the offer is, and no price
+  std::vector<Wanted> wanted;   // (m)
+  std::vector<double> utility;  // (K)
 };
 
 class Tariff : public Mechanism {

@@ -287,13 +287,14 @@ void load_rows(const HostRows<Real>& host, int64_t features, int64_t lanes,
 }
 
 template <typename Real>
-void store_rows(const Real* tile, const std::vector<int64_t>& offsets, int64_t,
+void store_rows(const Real* tile, const std::vector<int64_t>& offsets, int64_t lanes,
                 const Context<Real>& context, Real* host) {
-  const int64_t features = static_cast<int64_t>(offsets.size());
-  for (int64_t f = 0; f < features; ++f) {
-    const Real* const feature = tile + offsets[static_cast<size_t>(f)];
-    Real* const to = host + context.first_row * features + f;
-    for (int64_t r = 0; r < context.rows; ++r) to[r * features] = feature[r];
+  const size_t features = offsets.size();
+  for (size_t f = 0, end = 0; f < features; f = end) {  // features that lie side by side
+    for (end = f + 1; end < features && offsets[end] == offsets[end - 1] + lanes;) ++end;
+    const auto count = static_cast<int64_t>(end - f), all = static_cast<int64_t>(features);
+    kernels<Real>().transpose(count, context.rows, tile + offsets[f], lanes,
+                              host + context.first_row * all + static_cast<int64_t>(f), all);
   }
 }
 
