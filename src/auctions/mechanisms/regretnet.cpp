@@ -43,9 +43,9 @@ Network record(Graph& graph, const Architecture& architecture) {
   };
 }
 
-// RegretNet as its authors run it, with their penalty for each setting.
 bool is_large(const Setting& setting) { return setting.items() >= 10 && setting.bidders() >= 3; }
 
+// RegretNet as its authors run it, with their penalty for each setting.
 Recipe published(const Setting& setting) {
   Recipe recipe{.hidden = is_large(setting) ? 5 : 2,
                 .width = 100,
