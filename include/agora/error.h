@@ -11,10 +11,10 @@ class Error : public std::runtime_error {
 };
 
 // The user's mistake, told in one line that names the file, the line or the number that is wrong:
-// exit status 2 of the program.
+// exit status 2 of the program. Line ends and other control bytes in what it quotes become \xNN.
 class UserError : public Error {
  public:
-  using Error::Error;
+  explicit UserError(const std::string& message);
 };
 
 // SIGINT, SIGTERM or SIGHUP, thrown after everything was saved: exit status 128 + signal.

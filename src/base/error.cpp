@@ -21,7 +21,23 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string one_line(const std::string& message) {
+  std::string line;
+  line.reserve(message.size());
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 }  // namespace
+
+UserError::UserError(const std::string& message) : Error(one_line(message)) {}
 
 void check_failed(const char* file, int line, const char* condition, const std::string& message) {
   throw Error(fmt::format("{}:{}: {} does not hold{}{}", file, line, condition,

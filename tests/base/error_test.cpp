@@ -29,6 +29,12 @@ TEST(Error, UserErrorsAreFormatted) {
   EXPECT_EQ(Interrupted(SIGTERM).signal(), SIGTERM);
 }
 
+TEST(Error, UserErrorsAreOneLineWhateverTheyQuote) {
+  EXPECT_STREQ(user_error("no file '{}'", "a\nb\r\x1b\x7f").what(),
+               "no file 'a\\x0ab\\x0d\\x1b\\x7f'");
+  EXPECT_STREQ(user_error("no file '{}'", "na\xc3\xafve \\n").what(), "no file 'na\xc3\xafve \\n'");
+}
+
 TEST(Error, SuggestsTheNearestName) {
   const std::vector<std::string> names{"regretnet", "algnet", "vcg"};
   EXPECT_EQ(suggestion("regretnt", names), " (did you mean 'regretnet'?)");

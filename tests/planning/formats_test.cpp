@@ -132,6 +132,11 @@ TEST(Csv, FaultsNameTheLine) {
   EXPECT_EQ(says(header + "0,0,1,.5,0\n0,0,1,.5,1\n"),
             "m.csv:3: state '0', action '0': the transition to '1' is given twice, with rewards 0 "
             "and 1 (the other in line 2)");
+  EXPECT_EQ(says(header + "\"a\nb\",\"c\rd\",e,.5,0\n"),
+            "m.csv:2: state 'a\\x0ab', action 'c\\x0dd': probabilities sum to 0.5, expected 1");
+  EXPECT_EQ(says(header + std::string(1'000'000, 'a') + ",0,e,.5,0\n"),
+            "m.csv:2: state '" + std::string(40, 'a') +
+                "...', action '0': probabilities sum to 0.5, expected 1");
   EXPECT_NE(says(header + "0,0,1,1,nan\n").find("m.csv:2: column 'reward'"), std::string::npos);
   EXPECT_NE(says(header + "0,0,1,x,0\n").find("m.csv:2: column 'probability'"), std::string::npos);
   EXPECT_EQ(says(header + "0,0,1,1.5,0\n"),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace agora::planning {
 namespace {
@@ -82,13 +83,15 @@ void ModelBuilder::terminal_reward(State s, double reward, int64_t line) {
 }
 
 std::string ModelBuilder::name_of(State s) const {
-  if (static_cast<size_t>(s) < state_names_.size()) return state_names_[static_cast<size_t>(s)];
+  if (static_cast<size_t>(s) < state_names_.size()) {
+    return printable(state_names_[static_cast<size_t>(s)]);
+  }
   return call_ ? call_(s) : std::to_string(s);
 }
 
 std::string ModelBuilder::place(State s, Action a) const {
   const std::string action = static_cast<size_t>(a) < action_names_.size()
-                                 ? action_names_[static_cast<size_t>(a)]
+                                 ? printable(action_names_[static_cast<size_t>(a)])
                                  : std::to_string(a);
   return fmt::format("state '{}', action '{}'", name_of(s), action);
 }
