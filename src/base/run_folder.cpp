@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kBetweenSaves{10};
+constexpr std::chrono::milliseconds kBetweenTries{20}, kTimeToDie{2000};
 constexpr int kFormat = 1;  // raise it when an older program could not go on with a run
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kMetrics = "metrics.csv";
@@ -200,13 +202,17 @@ RunFolder RunFolder::open_or_create(const fs::path& path, const Json& settings) 
 
 void RunFolder::lock() {
   lock_ = open_own_file(path_ / kLock, O_RDWR);
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+  // Who was killed a moment ago holds it until its last system call is over.
+  for (auto left = kTimeToDie; flock(lock_, LOCK_EX | LOCK_NB) != 0; left -= kBetweenTries) {
     if (errno != EWOULDBLOCK) {
       throw user_error("cannot lock {}: {}", path_.string(), std::strerror(errno));
     }
-    const std::string holder = read_file(path_ / kLock);
-    throw user_error("{} is in use by process {}", path_.string(),
-                     holder.empty() ? "unknown" : printable(holder));
+    if (left <= left.zero()) {
+      const std::string holder = read_file(path_ / kLock);
+      throw user_error("{} is in use by process {}", path_.string(),
+                       holder.empty() ? "unknown" : printable(holder));
+    }
+    std::this_thread::sleep_for(kBetweenTries);
   }
   // Who holds it, for the message above; the lock itself dies with the process.
   const std::string process = fmt::format("{}", getpid());

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include "base/rng.h"
@@ -139,6 +140,17 @@ TEST(RunFolder, OneProcessAtATime) {
   expect_user_error([&] { RunFolder::open(scratch / "run"); }, {"in use"});
   { const RunFolder gone = std::move(moved); }
   EXPECT_NO_THROW(RunFolder::open(scratch / "run"));
+}
+
+TEST(RunFolder, WaitsForAHolderThatIsDying) {
+  const Scratch scratch;
+  auto held = std::make_unique<RunFolder>(RunFolder::create(scratch / "run", kSettings));
+  std::thread dying([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    held.reset();
+  });
+  EXPECT_NO_THROW(RunFolder::open(scratch / "run"));
+  dying.join();
 }
 
 TEST(RunFolder, MetricsAreAWideTable) {
