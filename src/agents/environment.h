@@ -50,6 +50,9 @@ class Environment {
   virtual bool shows_ends() const { return true; }
   // Of the episodes under way: (count).
   virtual std::span<const int64_t> levels() const = 0;
+  // How likely each of its levels is, in their order, in episodes that begin from now on; until
+  // then all are alike.
+  virtual void prefer(std::span<const double> chances) = 0;
   // What may be done now: (count, actions) of 1 or 0; empty if everything always may.
   virtual std::span<const uint8_t> masks() const { return {}; }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "agents/streams.h"
 #include "base/error.h"
@@ -51,7 +52,18 @@ int64_t Levels::operator[](int64_t index) const {
 int64_t Levels::draw(uint64_t seed, int64_t environment, int64_t episode) const {
   Rng rng(seed, stream(Stream::kLevels), static_cast<uint32_t>(episode),
           static_cast<uint32_t>(environment));
-  return (*this)[rng.below(static_cast<uint32_t>(size()))];
+  if (sums_.empty()) return (*this)[rng.below(static_cast<uint32_t>(size()))];
+  const auto found = std::upper_bound(sums_.begin(), sums_.end(), rng.uniform() * sums_.back());
+  return (*this)[std::min<int64_t>(found - sums_.begin(), size() - 1)];
+}
+
+void Levels::prefer(std::span<const double> chances) {
+  CHECK(chances.empty() || std::ssize(chances) == size(), "{} chances of {} levels", chances.size(),
+        size());
+  chances_.assign(chances.begin(), chances.end());
+  sums_.resize(chances.size());
+  std::partial_sum(chances.begin(), chances.end(), sums_.begin());
+  CHECK(sums_.empty() || sums_.back() > 0, "no level has a chance");
 }
 
 Levels Levels::bootstrap(uint64_t seed, int64_t member) const {

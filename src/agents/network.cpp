@@ -139,6 +139,15 @@ Heads actor_critic(Graph& graph, const std::string& name, Tensor observation, in
   return heads(graph, name, features, actions);
 }
 
+Tensor state_value(Graph& graph, const std::string& name, Tensor observation,
+                   const NetworkOptions& options) {
+  const Tensor features =
+      Trunk(graph, name + ".trunk", shape_of(observation), options)(observation);
+  const nn::Dense critic(graph, name + ".critic", features.size(-1), 1,
+                         nn::orthogonal(kCriticGain));
+  return compute::reshape(critic(features), {kRows});
+}
+
 Tensor action_values(Graph& graph, const std::string& name, Tensor observation, int actions,
                      const NetworkOptions& options) {
   const Tensor features =

@@ -58,6 +58,9 @@ struct Trunk {
 Heads heads(compute::Graph& graph, const std::string& name, compute::Tensor features, int actions);
 Heads actor_critic(compute::Graph& graph, const std::string& name, compute::Tensor observation,
                    int actions, const NetworkOptions& options);
+// What a state is worth (rows), by a network of its own.
+compute::Tensor state_value(compute::Graph& graph, const std::string& name,
+                            compute::Tensor observation, const NetworkOptions& options);
 // What each action is worth (rows, actions).
 compute::Tensor action_values(compute::Graph& graph, const std::string& name,
                               compute::Tensor observation, int actions,

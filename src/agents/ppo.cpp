@@ -23,7 +23,8 @@ using compute::Tensor;
 constexpr double kLeastDeviation = 1e-8;
 constexpr double kLeastProbability = 1e-30;
 constexpr int64_t kLookedAt = 1024;  // samples whose probabilities are found at once
-constexpr int64_t kGathered = 256;   // samples of a minibatch that one thread puts together at once
+const std::string kPolicy = "policy", kValue = "value";
+constexpr int64_t kGathered = 256;  // samples of a minibatch that one thread puts together at once
 
 }  // namespace
 
@@ -77,7 +78,7 @@ struct PpoMember::Recorded {
   Recorded(const Space& space, const NetworkOptions& network, const PpoOptions& options,
            const Pull& pull, bool masked) {
     const Tensor observation = observation_input(graph, space.observation);
-    seen = actor_critic(graph, "policy", observation, space.actions, network);
+    seen = actor_critic(graph, kPolicy, observation, space.actions, network);
     Tensor logits = seen.logits;
     if (masked) {
       logits = logits + forbidden(graph.byte_input("mask", {kRows, space.actions}));
@@ -88,6 +89,15 @@ struct PpoMember::Recorded {
     const Tensor advantage = graph.input("advantage", {kRows});
     const Tensor target = graph.input("return", {kRows});
 
+    // What the critic of a policy's features says is then only its part of an action's advantage.
+    Tensor said;
+    if (options.separate) {
+      const Tensor of_action =
+          graph.parameter("advantage.action", {space.actions}, nn::filled(0.0));
+      said = seen.value + gather(of_action, action);
+      seen.value = state_value(graph, kValue, observation, network);
+    }
+
     const Tensor ratio = exp(nn::categorical_log_prob(logits, action) - old_log_prob);
     const Tensor clipped = compute::clip(ratio, 1 - options.clip, 1 + options.clip);
     policy = -mean(compute::minimum(ratio * advantage, clipped * advantage));
@@ -95,7 +105,10 @@ struct PpoMember::Recorded {
         old_value + compute::clip(seen.value - old_value, -options.clip, options.clip);
     value = 0.5 * mean(compute::maximum(square(seen.value - target), square(near - target)));
     entropy = mean(nn::categorical_entropy(logits));
-    loss = policy + options.value * value - options.entropy * entropy;
+    const Tensor second = options.separate
+                              ? options.separate->advantage * mean(square(said - advantage))
+                              : options.value * value;
+    loss = policy + second - options.entropy * entropy;
     if (pull.penalty > 0) {
       const Tensor others = graph.input("others", {kRows, space.actions});
       Tensor target_policy = others;
@@ -108,17 +121,25 @@ struct PpoMember::Recorded {
       loss = loss + pull.penalty * disagreement;
     }
     loss = loss.named("loss");
-    const compute::Tensors parameters = graph.parameters();
     const nn::Adam adam{.rate = nn::constant_rate(options.rate), .epsilon = options.adam_epsilon};
-    gradients = compute::gradients(loss, parameters);
-    updates = adam("adam", parameters, nn::clip_by_global_norm(gradients, options.max_norm));
-    for (const Tensor each : parameters) names.push_back(each.node().name);
+    const auto learn = [&](const char* name, Tensor from, const compute::Tensors& parameters) {
+      const compute::Tensors slopes = compute::gradients(from, parameters);
+      for (const Tensor each : parameters) names.push_back(each.node().name);
+      gradients.insert(gradients.end(), slopes.begin(), slopes.end());
+      return adam(name, parameters, nn::clip_by_global_norm(slopes, options.max_norm));
+    };
+    compute::Tensors parameters, of_value;
+    for (const Tensor each : graph.parameters()) {
+      (each.node().name.starts_with(kValue + ".") ? of_value : parameters).push_back(each);
+    }
+    updates = learn("adam", loss, parameters);
+    if (options.separate) value_updates = learn("value_adam", value, of_value);
   }
 
   compute::Computation losses() const {
-    compute::Computation task{
-        .outputs = {{"loss", loss}, {"policy", policy}, {"value", value}, {"entropy", entropy}},
-        .updates = {}};
+    compute::Computation task{.outputs = {{"loss", loss}, {"policy", policy}, {"entropy", entropy}},
+                              .updates = {}};
+    if (value_updates.empty()) task.outputs.push_back({"value", value});
     if (disagreement.graph != nullptr) task.outputs.push_back({"penalty", disagreement});
     return task;
   }
@@ -129,8 +150,13 @@ struct PpoMember::Recorded {
     return task;
   }
 
+  compute::Computation learning_value() const {
+    return {.outputs = {{"value", value}}, .updates = value_updates};
+  }
+
   compute::Computation slopes() const {
     compute::Computation task = losses();
+    if (!value_updates.empty()) task.outputs.push_back({"value", value});
     for (size_t k = 0; k < names.size(); ++k) {
       task.outputs.push_back({"gradient." + names[k], gradients[k]});
     }
@@ -140,8 +166,8 @@ struct PpoMember::Recorded {
   Graph graph;
   Heads seen;
   Tensor policy, value, entropy, loss, disagreement;
-  compute::Tensors gradients;
-  nn::Updates updates;
+  compute::Tensors gradients;          // of `names`
+  nn::Updates updates, value_updates;  // the second where a value has a network of its own
   std::vector<std::string> names;
 };
 
@@ -167,6 +193,10 @@ PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
       learn_(recorded_->graph, variables_, recorded_->learning(), {.rows = rows_}) {
   CHECK(samples % options.minibatches == 0, "{} samples in {} minibatches", samples,
         options.minibatches);
+  if (options.separate) {
+    learn_value_.emplace(recorded_->graph, variables_, recorded_->learning_value(),
+                         compute::CompileOptions{.rows = rows_});
+  }
   if (variables_.device() != compute::Device::kCpu &&
       space.observation.type == ObservationSpace::Type::kByte) {
     frames_.emplace(samples, space.observation.bytes(), variables_.device());
@@ -174,6 +204,14 @@ PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
 }
 
 PpoMember::~PpoMember() = default;
+
+std::vector<std::string> PpoMember::policy_names() const {
+  std::vector<std::string> names;
+  for (const std::string& name : parameters_) {
+    if (name.starts_with(kPolicy + ".")) names.push_back(name);
+  }
+  return names;
+}
 
 void PpoMember::initialise(uint64_t seed, int64_t member) {
   variables_.initialize(seed, stream(Stream::kWeights) + static_cast<uint32_t>(member));
@@ -307,25 +345,32 @@ void gather(std::span<const int32_t> chosen,
   });
 }
 
-PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
-                          std::span<const float> others, std::span<const int32_t> chosen,
-                          const Spread& advantages) {
+void PpoMember::set_seen(compute::Program& program, const Rollout& rollout,
+                         std::span<const int32_t> chosen) {
+  if (has_frames(rollout)) {
+    program.set_rows("observation", *frames_, chosen);
+  } else {
+    set_observations(program, space_.observation, rollout.observations, chosen, observations_);
+  }
+}
+
+void PpoMember::set_for_policy(compute::Program& program, const Rollout& rollout,
+                               std::span<const float> others, std::span<const int32_t> chosen,
+                               const Spread& advantages) {
   CHECK(linked_ == !others.empty(), "a member {} a penalty", linked_ ? "with" : "without");
   const auto actions = static_cast<size_t>(space_.actions);
   const size_t rows = chosen.size();
   const size_t context = rollout.contexts.size() / static_cast<size_t>(rollout.samples());
   actions_.resize(rows);
-  for (auto* each : {&log_probs_, &values_, &advantages_, &returns_}) each->resize(rows);
+  for (auto* each : {&log_probs_, &advantages_}) each->resize(rows);
   if (linked_) others_.resize(rows * actions);
   if (masked_) masks_.resize(rows * actions);
   contexts_.resize(rows * context);
   gather(chosen, [&](size_t k, size_t from) {
     actions_[k] = rollout.actions[from];
     log_probs_[k] = rollout.log_probs[from];
-    values_[k] = rollout.values[from];
     advantages_[k] =
         static_cast<float>((rollout.advantages[from] - advantages.centre) / advantages.deviation);
-    returns_[k] = rollout.returns[from];
     if (masked_) std::memcpy(&masks_[k * actions], &rollout.masks[from * actions], actions);
     std::copy_n(rollout.contexts.begin() + static_cast<int64_t>(from * context), context,
                 contexts_.begin() + static_cast<int64_t>(k * context));
@@ -333,22 +378,35 @@ PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
       std::memcpy(&others_[k * actions], &others[from * actions], actions * sizeof(float));
     }
   });
-  if (has_frames(rollout)) {
-    program.set_rows("observation", *frames_, chosen);
-  } else {
-    set_observations(program, space_.observation, rollout.observations, chosen, observations_);
-  }
   if (masked_) program.set("mask", std::span<const uint8_t>(masks_));
   program.set("action", std::span<const int32_t>(actions_));
   program.set("log_prob", std::span<const float>(log_probs_));
-  program.set("old_value", std::span<const float>(values_));
   program.set("advantage", std::span<const float>(advantages_));
-  program.set("return", std::span<const float>(returns_));
   if (context > 0) program.set("context", std::span<const float>(contexts_));
   if (linked_) program.set("others", std::span<const float>(others_));
+}
+
+void PpoMember::set_for_value(compute::Program& program, const Rollout& rollout,
+                              std::span<const int32_t> chosen) {
+  for (auto* each : {&values_, &returns_}) each->resize(chosen.size());
+  gather(chosen, [&](size_t k, size_t from) {
+    values_[k] = rollout.values[from];
+    returns_[k] = rollout.returns[from];
+  });
+  program.set("old_value", std::span<const float>(values_));
+  program.set("return", std::span<const float>(returns_));
+}
+
+PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
+                          std::span<const float> others, std::span<const int32_t> chosen,
+                          const Spread& advantages) {
+  set_seen(program, rollout, chosen);
+  set_for_policy(program, rollout, others, chosen, advantages);
+  if (!options_.separate) set_for_value(program, rollout, chosen);
   program.run();
-  return {program.scalar("loss"), program.scalar("policy"), program.scalar("value"),
-          program.scalar("entropy"), linked_ ? program.scalar("penalty") : 0.0};
+  return {program.scalar("loss"), program.scalar("policy"),
+          options_.separate ? 0.0 : program.scalar("value"), program.scalar("entropy"),
+          linked_ ? program.scalar("penalty") : 0.0};
 }
 
 PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
@@ -372,6 +430,23 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
     total.penalty += one.penalty / runs;
   };
   each_minibatch(options_, rollout.samples(), Stream::kMinibatches, seed, member, iteration, learn);
+  if (options_.separate) total.value = learn_value(rollout, seed, member, iteration);
+  return total;
+}
+
+double PpoMember::learn_value(const Rollout& rollout, uint64_t seed, int64_t member,
+                              int64_t iteration) {
+  PpoOptions how = options_;
+  how.epochs = options_.separate->epochs;
+  const double runs = static_cast<double>(how.epochs * how.minibatches);
+  double total = 0;
+  each_minibatch(how, rollout.samples(), Stream::kValueMinibatches, seed, member, iteration,
+                 [&](std::span<const int32_t> chosen) {
+                   set_seen(*learn_value_, rollout, chosen);
+                   set_for_value(*learn_value_, rollout, chosen);
+                   learn_value_->run();
+                   total += learn_value_->scalar("value") / runs;
+                 });
   return total;
 }
 
@@ -380,7 +455,9 @@ PpoGradient PpoMember::gradient(const Rollout& rollout, std::span<const float> o
   std::iota(all.begin(), all.end(), 0);
   compute::Program program(recorded_->graph, variables_, recorded_->slopes(),
                            {.rows = rollout.samples()});
+  if (options_.separate) set_for_value(program, rollout, all);
   PpoGradient found{run(program, rollout, others, all, spread_of(rollout.advantages)), {}};
+  if (options_.separate) found.numbers.value = program.scalar("value");
   for (size_t k = 0; k < parameters_.size(); ++k) {
     const std::string output = "gradient." + parameters_[k];
     std::vector<float> values(static_cast<size_t>(program.count(output)));

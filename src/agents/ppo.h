@@ -16,6 +16,13 @@
 
 namespace agora::agents {
 
+// A value network of its own, with epochs of its own, beside a policy whose features also have to
+// say how much better than that value an action is (Raileanu and Fergus, 2021).
+struct SeparateValue {
+  int64_t epochs = 9;
+  double advantage = 0.25;  // coefficient of what the policy's features say of advantages
+};
+
 // Proximal policy optimisation as the thesis's code base runs it.
 struct PpoOptions {
   int64_t epochs = 3, minibatches = 8;
@@ -24,13 +31,15 @@ struct PpoOptions {
   double clip = 0.2;
   double entropy = 0.01, value = 0.5;  // coefficients of the loss
   double max_norm = 0.5;               // of the gradient
+  std::optional<SeparateValue> separate = {};
 };
 
 struct PpoNumbers {
   double loss = 0, policy = 0, value = 0, entropy = 0, penalty = 0;
 };
 
-// The loss of a whole rollout taken as one minibatch, and its slope.
+// The loss of a whole rollout taken as one minibatch, and its slope; of a value of its own the
+// slope of its own loss.
 struct PpoGradient {
   PpoNumbers numbers;
   std::vector<StoredTensor> tensors;  // of each parameter, before the norm is bounded
@@ -100,6 +109,8 @@ class PpoMember : public Actor {
   const Profile& profile() const { return profile_; }
   compute::Variables& variables() { return variables_; }
   const std::vector<std::string>& parameter_names() const { return parameters_; }
+  // Those that act, and alone make a policy.
+  std::vector<std::string> policy_names() const;
 
  private:
   struct Recorded;
@@ -110,9 +121,18 @@ class PpoMember : public Actor {
   PpoMember(std::unique_ptr<Recorded> recorded, const Space& space, const PpoOptions& options,
             bool masked, int64_t acting, int64_t samples);
   bool has_frames(const Rollout& rollout) const;
-  // Runs a program on the samples `chosen` of a rollout.
+  // Sets the samples `chosen` of a rollout: what is seen, and what only the policy or only the
+  // value learns from.
+  void set_seen(compute::Program& program, const Rollout& rollout, std::span<const int32_t> chosen);
+  void set_for_policy(compute::Program& program, const Rollout& rollout,
+                      std::span<const float> others, std::span<const int32_t> chosen,
+                      const Spread& advantages);
+  void set_for_value(compute::Program& program, const Rollout& rollout,
+                     std::span<const int32_t> chosen);
+  // Runs a program of the policy's loss, and of the value's where that is not separate.
   PpoNumbers run(compute::Program& program, const Rollout& rollout, std::span<const float> others,
                  std::span<const int32_t> chosen, const Spread& advantages);
+  double learn_value(const Rollout& rollout, uint64_t seed, int64_t member, int64_t iteration);
 
   Space space_;
   PpoOptions options_;
@@ -122,7 +142,8 @@ class PpoMember : public Actor {
   std::vector<std::string> parameters_;
   compute::Variables variables_;
   compute::Program act_, learn_;
-  std::unique_ptr<compute::Program> look_;  // at minibatches; made when it is first needed
+  std::optional<compute::Program> learn_value_;  // where it is separate
+  std::unique_ptr<compute::Program> look_;       // at minibatches; made when it is first needed
   // On a device: what was seen in a rollout, brought there once.
   std::optional<compute::ByteRows> frames_;
   const Rollout* kept_ = nullptr;  // whose

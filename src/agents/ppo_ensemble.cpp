@@ -69,6 +69,7 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
                                     samples)));
     Member& member = *members_.back();
     member.learner->initialise(agent.seed, m);
+    if (options.replay) member.scores.emplace(member_levels(agent, options, m), *options.replay);
     if (options.plays_ahead && options.members > 1 && member.learner->overlaps()) {
       const auto share = default_pool().threads() / static_cast<int>(options.members);
       const auto& device = compute::backend(member.learner->variables().device());
@@ -146,6 +147,10 @@ void PpoEnsemble::learn(size_t self) {
   Member& member = *members_[self];
   Rollout& rollout = member.player.rollout();
   estimate_advantages(rollout, options_.ppo.discount, options_.ppo.lambda);
+  if (member.scores) {
+    member.scores->note(rollout);
+    member.player.environment().prefer(member.scores->chances());
+  }
   const PpoNumbers now = member.learner->update(rollout, others_of(self), agent_.seed,
                                                 static_cast<int64_t>(self), iteration_);
   numbers_.seen.loss += now.loss;
@@ -160,6 +165,7 @@ void PpoEnsemble::remember() {
   for (const auto& member : members_) {
     member->weights.take();
     member->played = member->player.state();
+    member->scores_before = member->scores;
   }
   if (distilled_before_) distilled_before_->take();
   numbers_before_ = numbers_;
@@ -169,6 +175,7 @@ void PpoEnsemble::go_back() {
   for (const auto& member : members_) {
     member->player.restore(member->played);
     member->weights.restore();
+    member->scores = member->scores_before;
   }
   if (distilled_before_) distilled_before_->restore();
   numbers_ = numbers_before_;
@@ -188,6 +195,11 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
     for (StoredTensor& each : members_[m]->player.save(prefix_of(m) + "player.")) {
       all.push_back(std::move(each));
     }
+    if (members_[m]->scores) {
+      for (StoredTensor& each : members_[m]->scores->save(prefix_of(m) + "levels.")) {
+        all.push_back(std::move(each));
+      }
+    }
     save_variables(members_[m]->learner->variables(), prefix_of(m), all);
   }
   if (distilled_ != nullptr) save_variables(distilled_->variables(), kDistilled, all);
@@ -204,8 +216,10 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
 void PpoEnsemble::load(const TensorFile& saved) {
   for (size_t m = 0; m < members_.size(); ++m) {
     const std::string prefix = prefix_of(m), player = prefix + "player.";
+    const std::string levels = prefix + "levels.";
     members_[m]->player.restore(saved, player);
-    load_variables(members_[m]->learner->variables(), prefix, saved, {player});
+    if (members_[m]->scores) members_[m]->scores->restore(saved, levels);
+    load_variables(members_[m]->learner->variables(), prefix, saved, {player, levels});
   }
   if (distilled_ != nullptr) load_variables(distilled_->variables(), kDistilled, saved);
   const auto numbers = expect_tensor(saved, "numbers", 6).values<double>();
@@ -256,7 +270,7 @@ SavedPolicy PpoEnsemble::policy() const {
   }
   for (const auto& member : members_) {
     saved.members.push_back(
-        stored_under(member->learner->variables(), member->learner->parameter_names()));
+        stored_under(member->learner->variables(), member->learner->policy_names()));
   }
   return saved;
 }

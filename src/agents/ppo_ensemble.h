@@ -7,6 +7,7 @@
 
 #include "agents/algorithm.h"
 #include "agents/distilled.h"
+#include "agents/level_scores.h"
 #include "agents/ppo.h"
 
 namespace agora::agents {
@@ -17,12 +18,13 @@ struct EnsembleOptions {
   // Each member on all levels, on a bootstrap sample of them, or on a part that no other has.
   enum class Levels : uint8_t { kAll, kBootstrap, kParts };
   Levels levels = Levels::kAll;
-  Link deployed = Link::kMax;          // how the members become one policy
-  MemoryOptions memory = {.cost = 0};  // of what is deployed
-  bool distilled = false;              // or one that imitates them all, and that they are drawn to
-  int64_t rollout = 256;               // steps of each environment between two updates
-  double reward_discount = 0.99;       // of the returns that scale rewards
-  bool plays_ahead = true;  // where a device learns; changes nothing but the time it takes
+  std::optional<LevelReplay> replay = {};  // none: each with the same chance
+  Link deployed = Link::kMax;              // how the members become one policy
+  MemoryOptions memory = {.cost = 0};      // of what is deployed
+  bool distilled = false;         // or one that imitates them all, and that they are drawn to
+  int64_t rollout = 256;          // steps of each environment between two updates
+  double reward_discount = 0.99;  // of the returns that scale rewards
+  bool plays_ahead = true;        // where a device learns; changes nothing but the time it takes
   PpoOptions ppo = {};
 };
 
@@ -54,6 +56,9 @@ class PpoEnsemble : public AgentLearner {
     // Before an iteration.
     compute::Snapshot weights;
     Player::State played;
+    std::optional<LevelScores> scores_before;
+    // Where it chooses among its levels.
+    std::optional<LevelScores> scores;
     // Of one that plays ahead.
     std::unique_ptr<ThreadPool> threads;
     std::unique_ptr<compute::Lane> lane;

@@ -34,34 +34,78 @@ Parameter penalty_parameter() {
           kFinite,   false, "weight of a member's divergence from what ties them together"};
 }
 
-EnsembleOptions ensemble_told(const Told& told) {
+namespace {
+
+EnsembleOptions shared_told(const Told& told) {
   EnsembleOptions how;
   how.rollout = told.whole<int64_t>("rollout");
-  how.ppo.epochs = told.whole<int64_t>("epochs");
   how.ppo.minibatches = told.whole<int64_t>("minibatches");
   how.ppo.rate = told.number("rate");
   how.ppo.discount = told.number("discount");
   how.ppo.lambda = told.number("lambda");
   how.ppo.clip = told.number("clip");
   how.ppo.entropy = told.number("entropy");
-  how.ppo.value = told.number("value");
   how.ppo.max_norm = told.number("max-norm");
   return how;
 }
 
-std::vector<Parameter> leep_parameters() {
-  return both(ppo_parameters(),
-              {members_parameter(), penalty_parameter(),
-               flag("average", "link the members by their mean, not by the largest")});
+}  // namespace
+
+EnsembleOptions ensemble_told(const Told& told) {
+  EnsembleOptions how = shared_told(told);
+  how.ppo.epochs = told.whole<int64_t>("epochs");
+  how.ppo.value = told.number("value");
+  return how;
 }
 
-EnsembleOptions leep_told(const Told& told) {
-  EnsembleOptions how = ensemble_told(told);
+std::vector<Parameter> separate_parameters() {
+  std::vector<Parameter> own = ppo_parameters();
+  std::erase_if(
+      own, [](const Parameter& each) { return each.name == "epochs" || each.name == "value"; });
+  const SeparateValue preset;
+  return both(own, {{"policy-epochs", 1, 1, 1000, true, "times the policy looks at what was seen"},
+                    {"value-epochs", static_cast<double>(preset.epochs), 1, 1000, true,
+                     "times the value looks at what was seen"},
+                    {"advantage", preset.advantage, 0, kFinite, false,
+                     "coefficient of what the policy's features say of advantages"}});
+}
+
+EnsembleOptions separate_told(const Told& told) {
+  EnsembleOptions how = shared_told(told);
+  how.ppo.epochs = told.whole<int64_t>("policy-epochs");
+  how.ppo.separate = {.epochs = told.whole<int64_t>("value-epochs"),
+                      .advantage = told.number("advantage")};
+  return how;
+}
+
+std::vector<Parameter> link_parameters() {
+  return {members_parameter(), penalty_parameter(),
+          flag("average", "link the members by their mean, not by the largest")};
+}
+
+EnsembleOptions linked(EnsembleOptions how, const Told& told) {
   how.members = told.whole<int64_t>("members");
   how.deployed = told.flag("average") ? Link::kAverage : Link::kMax;
   how.pull = {.penalty = told.number("penalty"), .link = how.deployed};
   how.levels = EnsembleOptions::Levels::kBootstrap;
   return how;
+}
+
+std::vector<Parameter> leep_parameters() { return both(ppo_parameters(), link_parameters()); }
+
+EnsembleOptions leep_told(const Told& told) { return linked(ensemble_told(told), told); }
+
+std::vector<Parameter> replay_parameters() {
+  const LevelReplay preset;
+  return {{"level-temperature", preset.temperature, kAboveZero, kFinite, false,
+           "of the chances of levels by rank: the lower, the fewer are played"},
+          {"level-staleness", preset.staleness, 0, 1, false,
+           "share of the chances by how long a level was not played"}};
+}
+
+LevelReplay replay_told(const Told& told) {
+  return {.temperature = told.number("level-temperature"),
+          .staleness = told.number("level-staleness")};
 }
 
 }  // namespace agora::agents

@@ -7,11 +7,22 @@ namespace agora::agents {
 // What all that learn by PPO can be told.
 std::vector<Parameter> ppo_parameters();
 std::vector<Parameter> ppo_parameters(const std::vector<std::string>& names);  // some of them
+EnsembleOptions ensemble_told(const Told& told);
+// The same with a value network of its own.
+std::vector<Parameter> separate_parameters();
+EnsembleOptions separate_told(const Told& told);
+
 Parameter members_parameter();
 Parameter penalty_parameter();
-EnsembleOptions ensemble_told(const Told& told);
-// Linked ensembles for the epistemic POMDP, whatever they are deployed with.
+// What makes linked ensembles for the epistemic POMDP of any of them.
+std::vector<Parameter> link_parameters();
+EnsembleOptions linked(EnsembleOptions how, const Told& told);
+// LEEP itself, whatever it is deployed with.
 std::vector<Parameter> leep_parameters();
 EnsembleOptions leep_told(const Told& told);
+
+// Prioritised level replay.
+std::vector<Parameter> replay_parameters();
+LevelReplay replay_told(const Told& told);
 
 }  // namespace agora::agents

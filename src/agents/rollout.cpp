@@ -113,6 +113,7 @@ Player::Player(std::unique_ptr<Environment> environment, int64_t steps, double d
   rollout_.count = count;
   rollout_.observations.resize(rows * environment_->space().observation.bytes());
   rollout_.actions.resize(rows);
+  rollout_.levels.resize(rows);
   if (!environment_->masks().empty()) {
     rollout_.masks.resize(rows * static_cast<size_t>(environment_->space().actions));
   }
@@ -182,6 +183,9 @@ void Player::start(Actor& actor, int64_t t, Range which) {
                                            static_cast<size_t>((which.end - which.begin) * bytes));
   std::byte* const kept = rollout_.observations.data() + (t * rollout_.count + which.begin) * bytes;
   copy_by_all(seen, kept);
+  const auto played = environment_->levels();
+  std::copy(played.begin() + which.begin, played.begin() + which.end,
+            rollout_.levels.begin() + t * rollout_.count + which.begin);
   actor.start({kept, seen.size()}, which.end - which.begin);
 }
 

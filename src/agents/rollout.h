@@ -39,6 +39,7 @@ struct Rollout {
   std::vector<uint8_t> masks;            // (steps, count, actions) if some are forbidden at times
   std::vector<float> contexts;           // (steps, count, n) if the policy has a memory
   std::vector<int32_t> actions;          // (steps, count), as all below
+  std::vector<int64_t> levels;           // that are played
   std::vector<float> log_probs, values;  // of the policy that acted
   std::vector<float> rewards;            // scaled
   std::vector<End> ends;

@@ -18,6 +18,7 @@ enum class Stream : uint32_t {
   kEvaluation,                // levels and actions of an evaluation
   kImages,                    // which images a classification task has
   kResampling,                // confidence intervals
+  kValueMinibatches,          // in which order a value of its own looks at what was seen
 };
 
 constexpr uint32_t stream(Stream purpose) { return static_cast<uint32_t>(purpose); }

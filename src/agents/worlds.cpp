@@ -1,5 +1,8 @@
 #include "agents/worlds.h"
 
+#include <cmath>
+#include <numeric>
+
 namespace agora::agents::worlds {
 
 std::span<const char> stored_bytes(const TensorFile& saved, const std::string& name, DType dtype,
@@ -14,6 +17,24 @@ std::span<const char> stored_bytes(const TensorFile& saved, const std::string& n
 
 UserError impossible(const TensorFile& saved, const std::string& name) {
   return user_error("{}: {} holds what no such environment can be in", saved.path, name);
+}
+
+void save_chances(const Levels& levels, const std::string& prefix,
+                  std::vector<StoredTensor>& saved) {
+  if (levels.preferred().empty()) return;
+  saved.push_back(tensor(prefix + "chances", {levels.size()}, levels.preferred()));
+}
+
+std::vector<double> stored_chances(const TensorFile& saved, const std::string& prefix,
+                                   const Levels& levels) {
+  if (saved.find(prefix + "chances") == nullptr) return {};
+  auto chances = stored<double>(saved, prefix + "chances", {levels.size()});
+  const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
+  if (!std::isfinite(sum) || sum <= 0 ||
+      std::any_of(chances.begin(), chances.end(), [](double chance) { return chance < 0; })) {
+    throw impossible(saved, prefix + "chances");
+  }
+  return chances;
 }
 
 }  // namespace agora::agents::worlds

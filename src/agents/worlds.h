@@ -88,6 +88,7 @@ class Worlds final : public Environment {
   std::span<const int64_t> ended_levels() const override { return ended_levels_; }
   std::span<const std::byte> last_observations() const override { return last_observations_; }
   std::span<const int64_t> levels() const override { return levels_; }
+  void prefer(std::span<const double> chances) override { options_.levels.prefer(chances); }
   std::span<const uint8_t> masks() const override { return masks_; }
   Picture picture(int64_t environment) const override {
     const Slot& slot = slots_[static_cast<size_t>(environment)];
@@ -225,6 +226,12 @@ StoredTensor tensor(std::string name, std::vector<int64_t> shape, const std::vec
   return StoredTensor::of<T>(std::move(name), std::move(shape), std::span<const T>(values));
 }
 
+// The chances of levels, where some are preferred, among what is saved; as they were saved.
+void save_chances(const Levels& levels, const std::string& prefix,
+                  std::vector<StoredTensor>& saved);
+std::vector<double> stored_chances(const TensorFile& saved, const std::string& prefix,
+                                   const Levels& levels);
+
 template <typename T>
 std::span<const uint8_t> as_bytes(const std::vector<T>& values) {
   return {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(T)};
@@ -244,16 +251,19 @@ std::vector<StoredTensor> Worlds<W>::save(const std::string& prefix) const {
   }
   using worlds::as_bytes, worlds::tensor;
   constexpr int64_t kState = sizeof(State);
-  return {tensor<int64_t>(prefix + "clock", {1}, {clock_}),
-          StoredTensor::of<uint8_t>(prefix + "states", {n, kState}, as_bytes(states)),
-          tensor(prefix + "episodes", {n}, episodes),
-          tensor(prefix + "steps", {n}, steps),
-          tensor(prefix + "levels", {n}, levels_),
-          tensor(prefix + "rewards", {n}, rewards_),
-          StoredTensor::of<uint8_t>(prefix + "ends", {n}, as_bytes(ends_)),
-          tensor(prefix + "ended_levels", {n}, ended_levels_),
-          StoredTensor::of<uint8_t>(prefix + "last_observations", {n, width},
-                                    as_bytes(last_observations_))};
+  std::vector<StoredTensor> all{
+      tensor<int64_t>(prefix + "clock", {1}, {clock_}),
+      StoredTensor::of<uint8_t>(prefix + "states", {n, kState}, as_bytes(states)),
+      tensor(prefix + "episodes", {n}, episodes),
+      tensor(prefix + "steps", {n}, steps),
+      tensor(prefix + "levels", {n}, levels_),
+      tensor(prefix + "rewards", {n}, rewards_),
+      StoredTensor::of<uint8_t>(prefix + "ends", {n}, as_bytes(ends_)),
+      tensor(prefix + "ended_levels", {n}, ended_levels_),
+      StoredTensor::of<uint8_t>(prefix + "last_observations", {n, width},
+                                as_bytes(last_observations_))};
+  worlds::save_chances(options_.levels, prefix, all);
+  return all;
 }
 
 template <World W>
@@ -270,6 +280,7 @@ void Worlds<W>::restore(const TensorFile& saved, const std::string& prefix) {
   const auto ends = stored<uint8_t>(saved, prefix + "ends", {n});
   auto ended_levels = stored<int64_t>(saved, prefix + "ended_levels", {n});
   const auto last = stored<uint8_t>(saved, prefix + "last_observations", {n, width});
+  const auto chances = worlds::stored_chances(saved, prefix, options_.levels);
 
   std::vector<Slot> slots(slots_.size());
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -285,6 +296,7 @@ void Worlds<W>::restore(const TensorFile& saved, const std::string& prefix) {
     world_.make(levels[i], slot.level);
     if (!world_.possible(slot.level, slot.state)) throw impossible(saved, prefix);
   }
+  options_.levels.prefer(chances);
   clock_ = clock;
   slots_ = std::move(slots);
   // In place: whoever looks at these goes on looking there.

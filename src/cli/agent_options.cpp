@@ -78,11 +78,11 @@ std::unique_ptr<agents::Policy> PolicyOptions::load(int64_t rows) {
                                                    .count = 1,
                                                    .arguments = how.environment_arguments});
     actor = agents::random_policy(env->space());
-    const agents::MemoryOptions told = memory_in_place_of({.cost = 0});
-    if (told.cost > 0) actor = agents::remembering(std::move(actor), rows, told);
+    remembers = memory_in_place_of(remembers);
+    if (remembers.cost > 0) actor = agents::remembering(std::move(actor), rows, remembers);
   } else {
     agents::SavedPolicy saved = agents::load_policy(file());
-    saved.memory = memory_in_place_of(saved.memory);
+    remembers = saved.memory = memory_in_place_of(saved.memory);
     trained = saved.levels;
     how.environment_arguments = saved.environment_arguments;
     if (world->name.empty()) {

@@ -30,6 +30,7 @@ struct PolicyOptions {
   agents::EvaluationOptions how = {};
   std::map<std::string, std::optional<double>> memory = {};  // given in place of the policy's own
   std::shared_ptr<WorldOptions> world = {};
+  agents::MemoryOptions remembers = {.cost = 0};  // what it plays with, once it is loaded
 
   std::string file() const;
   // The policy for `rows` at a time; `how` is told what is left to the policy.

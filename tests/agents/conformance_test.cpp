@@ -180,6 +180,45 @@ TEST_P(Conformance, GoesOnWithTheNextLevelAtOnce) {
   EXPECT_GT(ends, 5);
 }
 
+// An episode under way goes on; those that begin later are of preferred levels, after a save too.
+TEST_P(Conformance, PrefersLevels) {
+  const auto environment = make(4), same = make(4);
+  play(*environment, 20);
+  play(*same, 20);
+  std::vector<double> chances(20);
+  chances[5] = 1;  // level 8
+  chances[9] = 2;
+  environment->prefer(chances);
+  EXPECT_EQ(told_by(*environment), told_by(*same));
+  const TensorFile saved{.tensors = environment->save("e."), .metadata = {}, .path = "f"};
+  const auto again = make(4, 77);
+  again->restore(saved, "e.");
+  std::set<int64_t> played;
+  std::vector<bool> begun(4);
+  for (int64_t step = 20; step < 1500; ++step) {
+    environment->step(random_actions(*environment, 9, step));
+    for (size_t i = 0; i < 4; ++i) {
+      if (environment->ends()[i] != End::kNone) begun[i] = true;
+      if (begun[i]) played.insert(environment->levels()[i]);
+    }
+  }
+  EXPECT_EQ(played, (std::set<int64_t>{8, 12}));
+  played.clear();
+  for (int64_t step = 20; step < 1500; ++step) {
+    again->step(random_actions(*again, 9, step));
+    for (size_t i = 0; i < 4; ++i) {
+      if (again->ends()[i] != End::kNone) played.insert(again->levels()[i]);
+    }
+  }
+  EXPECT_EQ(played, (std::set<int64_t>{8, 12}));
+
+  TensorFile broken = saved;
+  for (StoredTensor& tensor : broken.tensors) {
+    if (tensor.name == "e.chances") std::fill(tensor.bytes.begin(), tensor.bytes.end(), '\0');
+  }
+  expect_user_error([&] { make(4)->restore(broken, "e."); }, {"f: e.chances"});
+}
+
 TEST_P(Conformance, DoesNotDependOnTheOthersBesideIt) {
   const auto few = make(3), many = make(11);
   for (int64_t step = 0; step < 100; ++step) {

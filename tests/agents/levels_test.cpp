@@ -43,6 +43,26 @@ TEST(Levels, AreDrawnWithTheSameChance) {
   EXPECT_EQ(levels.draw(3, 5, 7), levels.draw(3, 5, 7));
 }
 
+// Chi-square with 2 degrees of freedom exceeds 23 once in 100,000 times.
+TEST(Levels, ArePreferred) {
+  Levels levels = Levels::list({5, 6, 6, 7, 8});
+  const int64_t before = levels.draw(3, 5, 7);
+  levels.prefer(std::vector<double>{1, 2, 0.5, 0, 0.5});
+  constexpr double kDraws = 8000;
+  std::map<int64_t, double> counts;
+  for (int64_t episode = 0; episode < 1000; ++episode) {
+    for (int64_t environment = 0; environment < 8; ++environment) {
+      ++counts[levels.draw(3, environment, episode)];
+    }
+  }
+  EXPECT_EQ(counts.count(7), 0U);
+  EXPECT_LT(chi_square({counts[5], counts[6], counts[8]},
+                       {kDraws / 4, kDraws * 2.5 / 4, kDraws * 0.5 / 4}),
+            23);
+  levels.prefer({});
+  EXPECT_EQ(levels.draw(3, 5, 7), before);
+}
+
 // 1 - 1/e of the levels are in a bootstrap sample: of 10,000 within five standard deviations, each
 // of about .31 sqrt(10,000).
 TEST(Levels, HaveBootstrapSamples) {

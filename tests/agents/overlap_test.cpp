@@ -91,7 +91,9 @@ TEST_P(Overlapping, ChangesNothing) {
 INSTANTIATE_TEST_SUITE_P(All, Overlapping, ::testing::Values("maze", "maze/pixels"));
 
 // Frames that were brought to the device while acting are those that are learned from.
-TEST(Frames, AreBroughtToADeviceOnce) {
+class Frames : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Frames, AreBroughtToADeviceOnce) {
   std::optional<compute::InsteadOfCuda> emulated;
   if (!compute::cuda_available()) emulated.emplace(compute::EmulatedGpu::backend());
   const Space space{{ObservationSpace::Type::kByte, {6}}, 3, 0, 1};
@@ -108,7 +110,8 @@ TEST(Frames, AreBroughtToADeviceOnce) {
   for (auto* each : {&rollout.log_probs, &rollout.values, &rollout.returns, &rollout.advantages}) {
     for (size_t k = 0; k < n; ++k) each->push_back(static_cast<float>(rng.uniform(-2, -0.5)));
   }
-  const PpoOptions options{.epochs = 1, .minibatches = 2};
+  PpoOptions options{.epochs = 1, .minibatches = 2};
+  if (GetParam()) options.separate = SeparateValue{.epochs = 2};
   const NetworkOptions network{.kind = "mlp", .width = 8, .layers = 1};
   const auto made = [&] {
     auto member =
@@ -136,10 +139,16 @@ TEST(Frames, AreBroughtToADeviceOnce) {
   there->probabilities(rollout, *there, own);
   here->probabilities(rollout, *here, others);
   for (size_t k = 0; k < own.size(); ++k) EXPECT_NEAR(own[k], others[k], 1e-5);
-  const double wanted = here->update(rollout, {}, 9, 0, 0).loss;
-  EXPECT_NEAR(there->update(rollout, {}, 9, 0, 0).loss, wanted, 1e-4);
-  EXPECT_NEAR(again->update(rollout, {}, 9, 0, 0).loss, wanted, 1e-4) << "brought when learning";
+  const PpoNumbers wanted = here->update(rollout, {}, 9, 0, 0);
+  for (PpoMember* const member : {&*there, &*again}) {  // the second's are brought when learning
+    const PpoNumbers found = member->update(rollout, {}, 9, 0, 0);
+    EXPECT_NEAR(found.loss, wanted.loss, 1e-4);
+    EXPECT_NEAR(found.value, wanted.value, 1e-4);
+  }
 }
+INSTANTIATE_TEST_SUITE_P(All, Frames, ::testing::Bool(), [](const auto& tested) {
+  return tested.param ? "WithAValueOfItsOwn" : "WithASharedValue";
+});
 
 // Members of which each plays its next rollout while the others learn.
 class PlayingAhead : public ::testing::TestWithParam<bool> {
@@ -161,6 +170,7 @@ class PlayingAhead : public ::testing::TestWithParam<bool> {
         EnsembleOptions{
             .members = 3,
             .pull = {.penalty = 1, .link = GetParam() ? std::nullopt : std::optional(Link::kMax)},
+            .replay = LevelReplay{},
             .distilled = GetParam(),
             .rollout = 10,
             .plays_ahead = ahead,

@@ -11,6 +11,7 @@ constexpr int64_t kRowsMade = 40, kNumbers = 6, kWidth = 5;
 constexpr int kActions = 4;
 constexpr double kPenalty = 0.7;
 const PpoOptions kOptions{.minibatches = 1};
+const SeparateValue kSeparate{.advantage = 0.4};
 
 using Weights = std::map<std::string, std::vector<double>>;
 
@@ -33,7 +34,7 @@ std::vector<double> softmax(std::vector<double> logits) {
 
 struct Seen {
   std::vector<double> probabilities;
-  double value;
+  double value, advantage;  // of the action that was taken, if it is said
 };
 
 // The network and the loss written out in double, from nothing but the weights and the batch.
@@ -41,14 +42,15 @@ struct ByHand {
   const Rollout& rollout;
   const std::vector<float>& others;
   std::optional<Link> link;  // none: drawn to `others` itself
+  bool separate;
   std::vector<double> advantages = {};
   std::vector<std::vector<double>> targets = {};  // of the penalty: they stay where they are
   // How often a branch was taken.
   mutable int ratios_clipped = 0, ratios_unclipped = 0, values_clipped = 0, values_unclipped = 0;
 
-  ByHand(const Rollout& seen, const std::vector<float>& theirs, std::optional<Link> how,
+  ByHand(const Rollout& seen, const std::vector<float>& theirs, std::optional<Link> how, bool apart,
          const Weights& weights)
-      : rollout(seen), others(theirs), link(how) {
+      : rollout(seen), others(theirs), link(how), separate(apart) {
     double mean = 0, square = 0;
     for (const float each : seen.advantages) mean += each / static_cast<double>(kRowsMade);
     for (const float each : seen.advantages) square += std::pow(each - mean, 2);
@@ -79,21 +81,30 @@ struct ByHand {
     for (size_t i = 0; i < kNumbers; ++i) {
       x.push_back(static_cast<double>(rollout.observations[row * kNumbers + i]) / 255);
     }
-    for (const char* layer : {"policy.trunk.0", "policy.trunk.1"}) {
-      x = dense(weights, layer, x);
-      for (double& each : x) each = std::max(each, 0.0);
-    }
+    const auto features = [&](const std::string& network) {
+      std::vector<double> y = x;
+      for (const char* layer : {".trunk.0", ".trunk.1"}) {
+        y = dense(weights, network + layer, y);
+        for (double& each : y) each = std::max(each, 0.0);
+      }
+      return y;
+    };
+    const double worth = separate ? dense(weights, "value.critic", features("value"))[0] : 0;
+    x = features("policy");
     std::vector<double> logits = dense(weights, "policy.actor", x);
     for (size_t a = 0; !rollout.masks.empty() && a < logits.size(); ++a) {
       if (rollout.masks[row * kActions + a] == 0) logits[a] = -1e9;
     }
-    return {softmax(logits), dense(weights, "policy.critic", x)[0]};
+    const double said = dense(weights, "policy.critic", x)[0];
+    if (!separate) return {softmax(logits), said, 0};
+    const auto action = static_cast<size_t>(rollout.actions[row]);
+    return {softmax(logits), worth, said + weights.at("advantage.action")[action]};
   }
 
   double loss(const Weights& weights) const {
     double sum = 0;
     for (size_t k = 0; k < kRowsMade; ++k) {
-      const auto [p, value] = see(weights, k);
+      const auto [p, value, advantage] = see(weights, k);
       const double ratio =
           p[static_cast<size_t>(rollout.actions[k])] / std::exp(double{rollout.log_probs[k]});
       const double clipped = std::clamp(ratio, 1 - kOptions.clip, 1 + kOptions.clip);
@@ -104,7 +115,8 @@ struct ByHand {
       const double near = old + std::clamp(value - old, -kOptions.clip, kOptions.clip);
       const double error = std::pow(value - target, 2), near_error = std::pow(near - target, 2);
       ++(near_error > error ? values_clipped : values_unclipped);
-      sum += kOptions.value * 0.5 * std::max(error, near_error);
+      sum += (separate ? 1 : kOptions.value) * 0.5 * std::max(error, near_error);
+      if (separate) sum += kSeparate.advantage * std::pow(advantage - advantages[k], 2);
       for (size_t a = 0; a < p.size(); ++a) {
         if (p[a] <= 0) continue;
         sum += kOptions.entropy * p[a] * std::log(p[a]);
@@ -119,6 +131,7 @@ struct Case {
   std::string name;
   bool masked, pulled;
   std::optional<Link> link;
+  bool separate = false;
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
@@ -129,9 +142,11 @@ class PpoSlope : public ::testing::TestWithParam<Case> {};
 // term, of which none is below a hundredth of the norm, does not fit in.
 TEST_P(PpoSlope, IsThatOfTheLossWrittenOutByHand) {
   constexpr double kStep = 1e-6, kTolerance = 1e-5;
-  const auto& [name, masked, pulled, link] = GetParam();
+  const auto& [name, masked, pulled, link, separate] = GetParam();
   const Space space{{ObservationSpace::Type::kByte, {kNumbers}}, kActions};
-  PpoMember member(space, {.kind = "mlp", .width = kWidth}, kOptions,
+  PpoOptions options = kOptions;
+  if (separate) options.separate = kSeparate;
+  PpoMember member(space, {.kind = "mlp", .width = kWidth}, options,
                    {.penalty = pulled ? kPenalty : 0, .link = link}, masked, kRowsMade, kRowsMade);
   member.initialise(3, 0);
   Rng rng(4);
@@ -146,8 +161,9 @@ TEST_P(PpoSlope, IsThatOfTheLossWrittenOutByHand) {
     const auto held = member.variables().get(parameter);
     weights[parameter].assign(held.begin(), held.end());
   }
-  const ByHand hand(rollout, others, link, weights);
-  EXPECT_NEAR(found.numbers.loss, hand.loss(weights), kTolerance);
+  const ByHand hand(rollout, others, link, separate, weights);
+  const double own_value = separate ? found.numbers.value : 0;  // has a loss of its own
+  EXPECT_NEAR(found.numbers.loss + own_value, hand.loss(weights), kTolerance);
   EXPECT_GE(hand.ratios_clipped, 5);
   EXPECT_GE(hand.ratios_unclipped, 5);
   EXPECT_GE(hand.values_clipped, 5);
@@ -169,7 +185,8 @@ TEST_P(PpoSlope, IsThatOfTheLossWrittenOutByHand) {
       norm += both.back().second * both.back().second;
     }
   }
-  ASSERT_EQ(both.size(), 95U);
+  // Two layers of 5 for 6 numbers, 4 actions and a critic; another such network without actions.
+  ASSERT_EQ(both.size(), separate ? 95U + 71 + 4 : 95U);
   for (const auto& [ours, slope] : both) {
     EXPECT_NEAR(ours, slope, kTolerance * std::sqrt(norm));
   }
@@ -180,7 +197,9 @@ INSTANTIATE_TEST_SUITE_P(All, PpoSlope,
                                            Case{"Masked", true, false, {}},
                                            Case{"MaxLink", false, true, Link::kMax},
                                            Case{"AverageLink", false, true, Link::kAverage},
-                                           Case{"DrawnToAPolicy", false, true, {}}),
+                                           Case{"DrawnToAPolicy", false, true, {}},
+                                           Case{"Separate", false, false, {}, true},
+                                           Case{"SeparateLink", true, true, Link::kMax, true}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

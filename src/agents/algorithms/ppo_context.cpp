@@ -101,7 +101,7 @@ class PpoContext : public AgentLearner, private Actor {
 
   SavedPolicy policy() const override {
     SavedPolicy saved = policy_without_members(agent_, player_.environment().space());
-    saved.members = {stored_under(learner_->variables(), learner_->parameter_names())};
+    saved.members = {stored_under(learner_->variables(), learner_->policy_names())};
     saved.encoder_levels = encoder_options_.levels;
     saved.encoder = stored_under(encoder_->variables(), encoder_->parameter_names());
     return saved;

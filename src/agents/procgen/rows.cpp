@@ -62,6 +62,16 @@ void Rows::plan(size_t i, std::string& state, int64_t next) {
   games_[i]->set_state(state);
 }
 
+// The library has drawn nothing ahead: only its table of levels to come is another.
+void Rows::prefer(std::span<const double> chances) {
+  options_.levels.prefer(chances);
+  each({0, count()}, [&](size_t i) {
+    std::string state;
+    games_[i]->get_state(state);
+    plan(i, state, episodes_[i] + 1);
+  });
+}
+
 void Rows::begin_anew(size_t i) {
   const int32_t action = kBeginAnew;
   games_[i]->step({&action, 1});
@@ -132,17 +142,20 @@ std::vector<StoredTensor> Rows::save(const std::string& prefix) const {
   std::vector<uint8_t> states;
   for (const std::string& state : all) states.insert(states.end(), state.begin(), state.end());
   const auto total = static_cast<int64_t>(states.size());
-  return {tensor(prefix + "episodes", {n}, episodes_),
-          tensor(prefix + "steps", {n}, steps_),
-          tensor(prefix + "levels", {n}, levels_),
-          tensor(prefix + "rewards", {n}, rewards_),
-          StoredTensor::of<uint8_t>(prefix + "ends", {n}, as_bytes(ends_)),
-          tensor(prefix + "ended_levels", {n}, ended_levels_),
-          StoredTensor::of<uint8_t>(prefix + "last_observations", {n, kObservation},
-                                    as_bytes(last_observations_)),
-          tensor(prefix + "state_sizes", {n}, sizes),
-          tensor(prefix + "state_sums", {n}, sums),
-          tensor(prefix + "states", {total}, states)};
+  std::vector<StoredTensor> saved{
+      tensor(prefix + "episodes", {n}, episodes_),
+      tensor(prefix + "steps", {n}, steps_),
+      tensor(prefix + "levels", {n}, levels_),
+      tensor(prefix + "rewards", {n}, rewards_),
+      StoredTensor::of<uint8_t>(prefix + "ends", {n}, as_bytes(ends_)),
+      tensor(prefix + "ended_levels", {n}, ended_levels_),
+      StoredTensor::of<uint8_t>(prefix + "last_observations", {n, kObservation},
+                                as_bytes(last_observations_)),
+      tensor(prefix + "state_sizes", {n}, sizes),
+      tensor(prefix + "state_sums", {n}, sums),
+      tensor(prefix + "states", {total}, states)};
+  worlds::save_chances(options_.levels, prefix, saved);
+  return saved;
 }
 
 void Rows::restore(const TensorFile& saved, const std::string& prefix) {
@@ -157,6 +170,7 @@ void Rows::restore(const TensorFile& saved, const std::string& prefix) {
   const auto last = stored<uint8_t>(saved, prefix + "last_observations", {n, kObservation});
   const auto sizes = stored<int64_t>(saved, prefix + "state_sizes", {n});
   const auto sums = stored<int64_t>(saved, prefix + "state_sums", {n});
+  const auto chances = worlds::stored_chances(saved, prefix, options_.levels);
   int64_t total = 0;
   for (const int64_t size : sizes) {
     if (size < 0 || size > kMostStateBytes) throw impossible(saved, prefix + "state_sizes");
@@ -177,6 +191,7 @@ void Rows::restore(const TensorFile& saved, const std::string& prefix) {
       throw impossible(saved, prefix);
     }
   }
+  options_.levels.prefer(chances);
   episodes_ = episodes;
   steps_ = steps;
   each({0, count()}, [&](size_t i) { plan(i, states[i], episodes[i] + 1); });

@@ -28,6 +28,7 @@ class Rows final : public Environment {
   // An episode that comes to its end is followed by the next before the library draws anything.
   bool shows_ends() const override { return false; }
   std::span<const int64_t> levels() const override { return levels_; }
+  void prefer(std::span<const double> chances) override;
   std::vector<StoredTensor> save(const std::string& prefix) const override;
   void restore(const TensorFile& saved, const std::string& prefix) override;
   Picture picture(int64_t environment) const override;

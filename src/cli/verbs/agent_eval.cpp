@@ -15,10 +15,9 @@ void run(PolicyOptions settings, const Common& common) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (common.json) {
-    Json result{{"env", settings.how.environment},
-                {"policy", settings.file()},
-                {"levels", settings.how.levels.text()},
-                {"greedy", settings.how.greedy}};
+    Json result{{"env", settings.how.environment},      {"policy", settings.file()},
+                {"levels", settings.how.levels.text()}, {"greedy", settings.how.greedy},
+                {"recall", settings.remembers.cost},    {"seed", common.seed}};
     result.update(evaluation_json(found));
     result["seconds"] = seconds;
     return print_json(result);
