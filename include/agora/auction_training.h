@@ -35,6 +35,7 @@ struct Recipe {
   // The game of algnet; the misreporter is drawn anew now and then, early on.
   double misreporter_rate = 1e-3;
   double regret_floor = 1e-8;  // added to the regret under the root, whose slope has no bound at 0
+  double regret_weight = 1;    // of the regret in the loss at first; all of it from half way on
   int64_t restart_every = 0, restart_until = 0;
 
   // The tariffs of a bidder, or the choices of a menu-net, and how what is chosen is smoothed, in

@@ -1,12 +1,11 @@
 #include "auctions/network.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "auctions/engine_pool.h"
 #include "auctions/setting.h"
 #include "base/error.h"
 #include "compute/backend.h"
@@ -141,7 +140,7 @@ class NetworkMechanism : public Mechanism {
         architecture_(architecture_of(kind_, parameters_)) {
     auto engine = std::make_unique<Engine>(kind_, architecture_, parameters_);
     at_once_ = engine->rows();
-    idle_[{bidders(), items()}].push_back(std::move(engine));
+    engines_.keep(bidders(), items(), std::move(engine));
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
@@ -154,7 +153,7 @@ class NetworkMechanism : public Mechanism {
 
   void run(int64_t profiles, int n, int m, const double* bids, double* allocation,
            double* payments) const override {
-    const Borrowed engine(*this, n, m);
+    const auto engine = borrow(n, m);
     const int64_t size = int64_t{n} * m;
     for (int64_t first = 0; first < profiles; first += engine->rows()) {
       const int64_t rows = std::min(engine->rows(), profiles - first);
@@ -173,7 +172,7 @@ class NetworkMechanism : public Mechanism {
   bool has_gradients() const override { return true; }
   void utility_gradient(int64_t profiles, int n, int m, int bidder, const double* values,
                         const double* bids, double* utility, double* gradient) const override {
-    const Borrowed engine(*this, n, m);
+    const auto engine = borrow(n, m);
     const int64_t size = int64_t{n} * m;
     for (int64_t first = 0; first < profiles; first += engine->rows()) {
       const int64_t rows = std::min(engine->rows(), profiles - first);
@@ -183,39 +182,15 @@ class NetworkMechanism : public Mechanism {
   }
 
  private:
-  // An engine nobody else uses, for as long as it is borrowed.
-  class Borrowed {
-   public:
-    Borrowed(const NetworkMechanism& owner, int n, int m) : owner_(owner), size_(n, m) {
-      CHECK(owner.accepts(n, m), "{} is {}x{}, the bids are {}x{}", owner.name(), owner.bidders(),
-            owner.items(), n, m);
-      {
-        const std::scoped_lock lock(owner.mutex_);
-        auto& idle = owner.idle_[size_];
-        if (!idle.empty()) {
-          engine_ = std::move(idle.back());
-          idle.pop_back();
-        }
-      }
-      if (engine_) return;
-      Architecture architecture = owner.architecture_;
+  EnginePool<Engine>::Borrowed borrow(int n, int m) const {
+    CHECK(accepts(n, m), "{} is {}x{}, the bids are {}x{}", name(), bidders(), items(), n, m);
+    return engines_.borrow(n, m, [&] {
+      Architecture architecture = architecture_;
       architecture.bidders = n;
       architecture.items = m;
-      engine_ = std::make_unique<Engine>(owner.kind_, architecture, owner.parameters_);
-    }
-    ~Borrowed() {
-      const std::scoped_lock lock(owner_.mutex_);
-      owner_.idle_[size_].push_back(std::move(engine_));
-    }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-    Engine* operator->() const { return engine_.get(); }
-
-   private:
-    const NetworkMechanism& owner_;
-    std::pair<int, int> size_;
-    std::unique_ptr<Engine> engine_;
-  };
+      return std::make_unique<Engine>(kind_, architecture, parameters_);
+    });
+  }
 
   // Makes the network's numbers feasible to the last bit, and fractions payments.
   static void settle(int n, int m, bool one_each, const double* bids, double* allocation,
@@ -239,8 +214,7 @@ class NetworkMechanism : public Mechanism {
   Parameters parameters_;
   Architecture architecture_;
   int64_t at_once_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
+  mutable EnginePool<Engine> engines_;
 };
 
 // What the layers NAME.K.weight have between the inputs and the last one's outputs.

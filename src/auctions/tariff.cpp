@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 
-#include "auctions/exact/reserve.h"
 #include "auctions/lanes.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
-#include "auctions/training/recipes.h"
 #include "base/error.h"
 #include "compute/variables.h"
 #include "nn/initialisers.h"
@@ -22,11 +19,7 @@ using namespace compute;
 
 namespace {
 
-constexpr double kSmall = 0.1;           // the gain of heads: offers start almost constant
-constexpr double kShareOfSurplus = 0.8;  // the last tariff's fee without levels
-constexpr double kShareAtLevels = 0.65;  // every fee with levels
-constexpr double kRareWinners = 0.1;     // are above the first level
-constexpr int64_t kSurplusProfiles = 4096;
+constexpr double kSmall = 0.1;  // the gain of heads: offers start almost constant
 constexpr int64_t kMostTariffs = 4096;
 constexpr int kRowsPerRun = 256, kProfilesPerRun = 128;
 constexpr int64_t kCellsPerRun = 8192;
@@ -45,92 +38,6 @@ int profiles_per_run(int n, int m, TariffOffers::To whom) {
 }
 
 std::string layer(int64_t k, const char* what) { return fmt::format("context.{}.{}", k, what); }
-
-// What bidders of drawn profiles would gain on items that they win.
-class Gains {
- public:
-  Gains(const Setting& setting, const TariffViews& views)
-      : unit_demand_(setting.unit_demand()), items_(setting.items()) {
-    const int64_t size = int64_t{setting.bidders()} * items_;
-    std::vector<double> values(kSurplusProfiles * size), thresholds(size);
-    std::vector<uint8_t> wins(size);
-    std::vector<float> others(size * views.features()), reserve(size);
-    setting.sample(0, kDesignStream, 0, kSurplusProfiles, values.data());
-    for (int64_t k = 0; k < kSurplusProfiles; ++k) {
-      const double* bids = values.data() + k * size;
-      views.look(bids, thresholds.data(), wins.data(), others.data(), reserve.data());
-      for (int64_t e = 0; e < size; ++e) {
-        const double gain = wins[e] ? (bids[e] - thresholds[e]) / views.unit() : 0.0;
-        cells_.push_back({gain, reserve[e]});
-        if (wins[e]) above_.push_back(gain - reserve[e]);
-      }
-    }
-  }
-
-  // What a winner gains on an item and the reserve's distance from the threshold together, but for
-  // a share of winners: a price level there is above almost all values.
-  double high(double share) const {
-    std::vector<double> sorted = above_;
-    const auto at = static_cast<size_t>((1 - share) * static_cast<double>(sorted.size() - 1));
-    std::nth_element(sorted.begin(), sorted.begin() + static_cast<int64_t>(at), sorted.end());
-    return sorted[at];
-  }
-
-  // What a bidder gains on average if no price is below the item's reserve and `offset`.
-  double mean(double offset) const {
-    double sum = 0.0;
-    for (size_t row = 0; row < cells_.size(); row += items_) {
-      double all = 0.0, most = 0.0;  // of the items it would get
-      for (size_t e = row; e < row + items_; ++e) {
-        const double gain =
-            std::max(0.0, cells_[e].gain - std::max(0.0, cells_[e].reserve + offset));
-        all += gain;
-        most = std::max(most, gain);
-      }
-      sum += unit_demand_ ? most : all;
-    }
-    const size_t rows = cells_.size() / items_;
-    return sum / static_cast<double>(rows);
-  }
-
- private:
-  struct Cell {
-    double gain;     // bid less threshold
-    double reserve;  // less threshold
-  };
-  bool unit_demand_;
-  size_t items_;
-  std::vector<Cell> cells_;  // (profiles, n, m), in units of money
-  std::vector<double> above_;
-};
-
-// With levels: a price level each, from the highest down to none, and a fee to match. Without: from
-// the reserves and no fee to a fee and no reserves.
-void set_first_offers(Parameters& parameters, const Setting& setting, const TariffViews& views) {
-  std::vector<double>& markups = parameters.tensors.at("markup.bias").values;
-  std::vector<double>& fees = parameters.tensors.at("fee.bias").values;
-  const bool levels = parameters.tensors.contains("slope");
-  if (markups.size() < 2) return;
-  const Gains gains(setting, views);
-  const double last = static_cast<double>(markups.size()) - 1;
-  const double all = gains.mean(-std::numeric_limits<double>::infinity());
-  for (size_t k = 0; !levels && k < markups.size(); ++k) {
-    const double place = static_cast<double>(k) / last;
-    parameters.tensors.at("share").values[k] = 1.0 - place;
-    fees[k] = kShareOfSurplus * all * static_cast<double>(k) / last;
-  }
-  if (!levels) return;
-  double lowest = 0.0;  // no markup even on the item of the highest reserve
-  for (const double reserve : parameters.tensors.at("reserve").values) {
-    lowest = std::min(lowest, -reserve / views.unit());
-  }
-  const double highest = std::max(0.0, gains.high(kRareWinners));
-  for (size_t k = 0; k < markups.size(); ++k) {
-    const double place = static_cast<double>(k) / last;
-    markups[k] = highest + (lowest - highest) * place;
-    fees[k] = kShareAtLevels * gains.mean(markups[k]);
-  }
-}
 
 }  // namespace
 
@@ -153,6 +60,9 @@ TariffNet::TariffNet(Graph& graph, int64_t bidders, int64_t items, int64_t featu
   markup_bias_ = graph.parameter("markup.bias", {tariffs});
   slope_ = graph.parameter(size.levels ? "slope" : "share", {tariffs}, nn::filled(1.0));
   levels_ = size.levels;
+  if (size.fees_of_items) {
+    fee_items_ = graph.parameter("fee.items", {width, tariffs}, nn::filled(0.0));
+  }
   if (!size.same_bidders) {
     bidder_ = graph.parameter("bidder.bias", {bidders, width}, nn::uniform(-1, 1));
   }
@@ -163,15 +73,24 @@ TariffNet::Inputs TariffNet::declare(Graph& graph, int64_t items, int64_t featur
           graph.index_input("bidder", {kRows})};
 }
 
-Tensor TariffNet::context(Tensor others, Tensor bidder) const {
+Tensor TariffNet::together(Tensor others) const {
   const auto items = static_cast<double>(others.size(-2));
   const Tensor seen = relu(matmul(others, item_weight_) + item_bias_);  // (..., m, width)
-  Tensor context = sum(seen, {-2}) / std::sqrt(items);
+  return sum(seen, {-2}) / std::sqrt(items);
+}
+
+Tensor TariffNet::context(Tensor together, Tensor bidder) const {
+  Tensor context = together;
   if (bidder_.graph != nullptr) context = context + bidder;
   for (size_t k = 0; k < context_weights_.size(); ++k) {
     context = relu(matmul(context, context_weights_[k], context_biases_[k]));
   }
   return context;
+}
+
+Tensor TariffNet::fees(Tensor together, Tensor context) const {
+  const Tensor fees = matmul(context, fee_weight_, fee_bias_);
+  return fee_items_.graph == nullptr ? fees : fees + matmul(together, fee_items_);
 }
 
 Tensor TariffNet::markups(Tensor others, Tensor reserve, Tensor told) const {
@@ -184,9 +103,10 @@ Tensor TariffNet::markups(Tensor others, Tensor reserve, Tensor told) const {
 TariffNet::Offers TariffNet::operator()(const Inputs& inputs) const {
   const int64_t items = inputs.others.size(1), width = fee_weight_.size(0);
   const bool differ = bidder_.graph != nullptr;
-  const Tensor seen = context(inputs.others, differ ? gather(bidder_, inputs.bidder) : bidder_);
+  const Tensor all = together(inputs.others);
+  const Tensor seen = context(all, differ ? gather(bidder_, inputs.bidder) : bidder_);
   const Tensor told = reshape(matmul(seen, offer_context_), {kRows, 1, width});
-  return {matmul(seen, fee_weight_, fee_bias_),
+  return {fees(all, seen),
           markups(inputs.others, reshape(inputs.reserve, {kRows, items, 1}), told)};
 }
 
@@ -197,9 +117,9 @@ Tensor TariffNet::of_highest(Tensor x, Tensor won) {
 
 TariffNet::Offers TariffNet::to_highest(Tensor others, Tensor reserve, Tensor won) const {
   const int64_t n = won.size(1), m = won.size(2), width = fee_weight_.size(0);
-  const Tensor seen = context(others, bidder_);  // (rows, n, width)
+  const Tensor all = together(others), seen = context(all, bidder_);  // (rows, n, width)
   const Tensor told = reshape(matmul(seen, offer_context_), {kRows, n, 1, width});
-  return {matmul(seen, fee_weight_, fee_bias_),
+  return {fees(all, seen),
           markups(of_highest(others, won), reshape(of_highest(reserve, won), {kRows, m, 1}),
                   of_highest(told, won))};
 }
@@ -322,12 +242,14 @@ bool few_bidders_and_many_items(const Setting& setting) {
 }
 
 TariffSize tariff_size_for(const Setting& setting, int hidden, int width, int tariffs) {
+  const bool levels = few_bidders_and_many_items(setting);
   return {tariffs,
           hidden,
           width,
           setting.item_symmetric(),
           setting.bidder_symmetric(),
-          few_bidders_and_many_items(setting)};
+          levels,
+          levels && !setting.unit_demand()};
 }
 
 TariffSize tariff_size(const Parameters& parameters) {
@@ -340,6 +262,7 @@ TariffSize tariff_size(const Parameters& parameters) {
   size.same_items = shape("item.bias")[0] == 1;
   size.same_bidders = !parameters.tensors.contains("bidder.bias");
   size.levels = !parameters.tensors.contains("share");
+  size.fees_of_items = parameters.tensors.contains("fee.items");
   if (size.tariffs < 1 || size.tariffs > kMostTariffs || size.width < 1) {
     throw user_error("mechanism '{}': expected 1 to {} tariffs and a width of at least 1",
                      parameters.mechanism, kMostTariffs);
@@ -369,29 +292,6 @@ Parameters of_size(Parameters parameters, int bidders, int items) {
     shape = shape.size() == 1 ? std::vector<int64_t>{n * m} : std::vector<int64_t>{n, m};
     values.assign(static_cast<size_t>(n * m), values.at(0));
   }
-  return parameters;
-}
-
-Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
-                         uint64_t seed) {
-  const int64_t n = setting.bidders(), m = setting.items();
-  const Architecture scale = architecture_for({}, setting, 1, 1);
-  const bool drawn_together = laws_of(setting).table != nullptr && n > 1;
-  const int64_t features = drawn_together ? 2 : 1;
-  Parameters parameters = network_parameters(kind.name, setting, scale);
-  parameters.tensors["unit"] = {{1}, {unit_of_money(setting)}};
-  parameters.tensors["reserve"] = {{n, m}, reserves_for(setting)};
-  parameters.tensors["item.weight"] = {{features, size.width}, {}};  // tells the number of features
-  const TariffViews views(parameters);
-  Graph graph;
-  const TariffNet net(graph, n, m, features, size);
-  Variables variables(graph, Type::kFloat64, 0, Device::kCpu);
-  variables.initialize(seed, kWeightStream);
-  for (const Tensor& weight : graph.parameters()) {
-    parameters.tensors[weight.node().name] = {{weight.shape().begin(), weight.shape().end()},
-                                              variables.get(weight.node().name)};
-  }
-  set_first_offers(parameters, setting, views);
   return parameters;
 }
 

@@ -15,6 +15,7 @@ struct TariffSize {
   int64_t tariffs = 16, hidden = 2, width = 32;
   bool same_items = true, same_bidders = true;  // those who are not have biases of their own
   bool levels = false;  // markups see how far a threshold is above the reserve, not only below
+  bool fees_of_items = false;  // fees see sums over the items directly, not only through a network
 };
 
 // The network of the offers. Items that are alike are treated alike, whatever their order.
@@ -47,15 +48,17 @@ class TariffNet {
   static Inputs declare(compute::Graph& graph, int64_t items, int64_t features);
 
  private:
-  // Of what a bidder sees (..., m, features): (..., width).
-  compute::Tensor context(compute::Tensor others, compute::Tensor bidder) const;
+  // Of what a bidder sees (..., m, features), whatever the order of items: (..., width).
+  compute::Tensor together(compute::Tensor others) const;
+  compute::Tensor context(compute::Tensor together, compute::Tensor bidder) const;
+  compute::Tensor fees(compute::Tensor together, compute::Tensor context) const;
   // Of features (..., m, features), reserve (..., m, 1) and what is told to the items.
   compute::Tensor markups(compute::Tensor others, compute::Tensor reserve,
                           compute::Tensor told) const;
 
   compute::Tensor item_weight_, item_bias_, offer_weight_, offer_context_, offer_bias_;
   compute::Tensors context_weights_, context_biases_;
-  compute::Tensor fee_weight_, fee_bias_, markup_weight_, markup_bias_, slope_, bidder_;
+  compute::Tensor fee_weight_, fee_bias_, fee_items_, markup_weight_, markup_bias_, slope_, bidder_;
   bool levels_;
 };
 
@@ -121,7 +124,7 @@ bool all_are_alike(const Parameters& parameters);
 // The same weights for another size; of those that are alike.
 Parameters of_size(Parameters parameters, int bidders, int items);
 // Before training: without levels the first tariff sells every item on its own; with them prices
-// fall and fees rise from tariff to tariff.
+// fall and fees rise from tariff to tariff, fees with what the others leave to gain.
 Parameters fresh_tariffs(const MechanismKind& kind, const Setting& setting, const TariffSize& size,
                          uint64_t seed);
 // Tariffs on an affine maximiser that sells item by item at reserves, almost without fee and

@@ -201,6 +201,12 @@ std::vector<uint64_t> seeds_named(const std::string& text) {
   return seeds;
 }
 
+std::vector<uint64_t> seeds_told(const OptionList& app, const std::string& text) {
+  if (!app.given("--seeds")) return {};
+  if (app.given("--seed")) throw user_error("--seed and --seeds exclude each other");
+  return seeds_named(text);
+}
+
 void train_seeds(const SeedsOf& what, const std::string& text, const std::string& run,
                  const std::string& out, const Common& common) {
   std::vector<Seed> seeds = plan(text, run, out);

@@ -10,6 +10,8 @@ namespace agora::cli {
 
 // "1-5", "1,3,7" or "1-3,8"; anything else, and a seed given twice, is the user's mistake.
 std::vector<uint64_t> seeds_named(const std::string& text);
+// What --seeds says, nothing where it is not given; beside --seed it is the user's mistake.
+std::vector<uint64_t> seeds_told(const OptionList& app, const std::string& text);
 
 // A verb that trains, and what of its results is averaged.
 struct SeedsOf {

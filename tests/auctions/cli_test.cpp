@@ -19,6 +19,23 @@ using testing::Result;
 
 using testing::shell;
 
+// What ALGnet gives up at first it needs thousands of iterations to come back from.
+TEST(AuctionVerbs, CountAllRegretInAShortTraining) {
+  const Scratch scratch;
+  const auto weights = [&](const std::string& more) {
+    const Result result = shell(
+        "agora auction train algnet --setting 2x2 --iterations 4 --batch 16 --width 4 --profiles "
+        "10 "
+        "--regret-profiles 0 --seed 5 --out m.safetensors" +
+            more,
+        scratch.path());
+    EXPECT_EQ(result.status, 0) << result.err;
+    return testing::contents(scratch / "m.safetensors");
+  };
+  EXPECT_EQ(weights(""), weights(" --regret-weight 1"));
+  EXPECT_NE(weights(""), weights(" --regret-weight 0.1"));
+}
+
 TEST(AuctionVerbs, PrintTheFixedFormOfJson) {
   const Scratch scratch;
   for (const char* command :

@@ -130,33 +130,57 @@ TEST(LearnedAma, KnowsTheSlopesOfRevenue) {
     const BoostShape shape(market);
     std::vector<float> values(200 * market.bidders() * market.items());
     market.sample(5, kEvaluationStream, 0, 200, values.data());
-    LearnedBoosts at = shape.start(market);
-    Rng rng(2);
-    const auto shake = [&](std::vector<double>& all, double by) {
-      for (double& each : all) each -= by * rng.uniform();
-    };
-    shake(at.boosts, 0.1);
-    shake(at.terms, 0.1);
-    shake(at.weights, 0.3);
-    constexpr double kTemperature = 0.2, kStep = 2e-3;
-    const auto slopes = [&](const LearnedBoosts& where) {
-      return boost_slopes(shape, shape.hardened(where), values, kTemperature);
-    };
-    const BoostSlopes found = slopes(at);
-    const auto compare = [&](std::vector<double> LearnedBoosts::*part,
-                             const std::vector<double>& told) {
-      ASSERT_EQ((at.*part).size(), told.size());
-      for (size_t k = 0; k < told.size(); ++k) {
-        LearnedBoosts up = at, down = at;
-        (up.*part)[k] += kStep;
-        (down.*part)[k] -= kStep;
-        const double slope = (slopes(up).revenue - slopes(down).revenue) / (2 * kStep);
-        EXPECT_NEAR(told[k], slope, 0.6 + 0.02 * std::abs(slope)) << text << " " << k;
+    for (int payers = 1; payers <= shape.n; ++payers) {
+      LearnedBoosts at = shape.start(market);
+      Rng rng(2);
+      const auto shake = [&](std::vector<double>& all, double by) {
+        for (double& each : all) each -= by * rng.uniform();
+      };
+      shake(at.boosts, 0.1);
+      shake(at.terms, 0.1);
+      shake(at.weights, 0.3);
+      constexpr double kTemperature = 0.2, kStep = 2e-3;
+      const auto slopes = [&](const LearnedBoosts& where) {
+        return boost_slopes(shape, shape.hardened(where), values, kTemperature, payers);
+      };
+      const BoostSlopes found = slopes(at);
+      const auto compare = [&](std::vector<double> LearnedBoosts::*part,
+                               const std::vector<double>& told) {
+        ASSERT_EQ((at.*part).size(), told.size());
+        for (size_t k = 0; k < told.size(); ++k) {
+          LearnedBoosts up = at, down = at;
+          (up.*part)[k] += kStep;
+          (down.*part)[k] -= kStep;
+          const double slope = (slopes(up).revenue - slopes(down).revenue) / (2 * kStep);
+          EXPECT_NEAR(told[k], slope, 0.6 + 0.02 * std::abs(slope)) << text << " " << k;
+        }
+      };
+      compare(&LearnedBoosts::boosts, found.boosts);
+      compare(&LearnedBoosts::terms, found.terms);
+      compare(&LearnedBoosts::weights, found.weights);
+    }
+  }
+}
+
+// Almost without smoothing revenue is what the first bidders pay, profile by profile.
+TEST(LearnedAma, KnowsWhoPays) {
+  for (const char* text : {"2x3 uniform(0,1)", "3x2 uniform(0,1) uniform(0,2)"}) {
+    const Setting market = setting(text);
+    const BoostShape shape(market);
+    const LearnedBoosts start = shape.start(market);
+    std::vector<float> values(100 * shape.n * shape.m);
+    market.sample(5, kEvaluationStream, 0, 100, values.data());
+    const Outcome outcome = run(SizeMaximiser(shape.parameters("learned-ama", market, start)),
+                                {values.begin(), values.end()});
+    for (int payers = 1; payers <= shape.n; ++payers) {
+      std::vector<double> revenues(100);
+      boost_slopes(shape, shape.hardened(start), values, 1e-7, payers, revenues);
+      for (int k = 0; k < 100; ++k) {
+        const auto first = outcome.payments.begin() + k * shape.n;
+        EXPECT_NEAR(shape.unit * revenues[k], std::accumulate(first, first + payers, 0.0), 1e-5)
+            << text << " " << payers;
       }
-    };
-    compare(&LearnedBoosts::boosts, found.boosts);
-    compare(&LearnedBoosts::terms, found.terms);
-    compare(&LearnedBoosts::weights, found.weights);
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 // The published recipes, number by number, as printed; nothing here is taken from the code.
+#include "auctions/training/recipes.h"
+
 #include <agora/auction_training.h>
 #include <gtest/gtest.h>
 
@@ -96,6 +98,7 @@ TEST(PublishedRecipes, AlgnetIsThatOfTheThesis) {
     EXPECT_EQ(found.refinements, 0);
     EXPECT_EQ(found.candidates, 0);
     EXPECT_EQ(found.regret_floor, 1e-8);
+    EXPECT_EQ(found.regret_weight, 1);
     EXPECT_EQ(found.restart_every, 800);
     EXPECT_EQ(found.restart_until, 40'000);
   }
@@ -121,6 +124,14 @@ TEST(ShippedRecipes, DoNotDependOnTheUnitOfMoney) {
       }
     }
   }
+}
+
+// Regret counts little at first where there is time to come back from what that gives up.
+TEST(ShippedRecipes, CountAllRegretInAShortTraining) {
+  const Recipe shipped = recipe("algnet", setting("2x2"));
+  EXPECT_EQ(shipped.regret_weight, 0.1);
+  EXPECT_EQ(with_iterations(shipped, 600).regret_weight, 1);
+  EXPECT_EQ(with_iterations(shipped, 12'000).regret_weight, 0.1);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ TEST_P(Trainings, AreTheSameBitsForAnyNumberOfThreads) {
 TEST(GameTraining, HasTheFloorUnderTheRoot) {
   const Setting market = setting("2x2 uniform(0,1)");
   Recipe how = brief("algnet", market);
+  how.regret_weight = 1;
   for (const double floor : {1e-8, 0.04}) {
     how.regret_floor = floor;
     const auto run = trainer("algnet", market, how, 1);
@@ -65,6 +66,25 @@ TEST(GameTraining, HasTheFloorUnderTheRoot) {
     const TrainingNumbers seen = run->numbers();
     const double regret = 2 * seen.regret;
     EXPECT_NEAR(seen.loss, -(std::sqrt(seen.revenue) - std::sqrt(regret + floor)) + regret, 1e-5);
+  }
+}
+
+// From .01 on it is .1 after a quarter of the iterations, and 1 after half of them.
+TEST(GameTraining, CountsRegretInFullFromHalfWayOn) {
+  const Setting market = setting("2x2 uniform(0,1)");
+  Recipe how = brief("algnet", market);
+  how.iterations = 20;
+  how.regret_weight = 0.01;
+  const auto run = trainer("algnet", market, how, 1);
+  for (const auto& [iteration, weight] : {std::pair{0, 0.01}, {5, 0.1}, {10, 1.0}, {19, 1.0}}) {
+    run->advance(iteration - run->iteration());
+    run->numbers();
+    run->advance(1);
+    const TrainingNumbers seen = run->numbers();
+    const double counted = weight * 2 * seen.regret;
+    EXPECT_NEAR(seen.loss,
+                -(std::sqrt(seen.revenue) - std::sqrt(counted + how.regret_floor)) + counted, 1e-5)
+        << iteration;
   }
 }
 

@@ -52,7 +52,7 @@ TEST_F(Completion, OfKinds) {
   EXPECT_EQ(offered({"auction", "audit", "m"}), (Words{"made.json", "menu", "myerson"}));
   EXPECT_EQ(offered({"auction", "train", ""}),
             (Words{"algnet", "ama-tariff", "equivariantnet", "learned-ama", "menu-net", "regretnet",
-                   "tariff"}));
+                   "sifted-ama", "tariff"}));
   EXPECT_EQ(offered({"auction", "train", "algnet", "--recipe", ""}), (Words{"best", "thesis"}));
   EXPECT_EQ(offered({"plan", "solve", "r"}), (Words{"random", "rooms.map"}));
   EXPECT_EQ(offered({"plan", "solve", "maze", "--method", "vi"}),

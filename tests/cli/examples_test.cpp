@@ -39,7 +39,7 @@ const std::map<std::string, std::vector<Expected>> kExpected{
     // .3 + 2 (.2), and (√.5 + √.3 + √.2)² - 1
     {"agent epistemic", {{"with memory +-0\\.700000"}, {"without memory +-1\\.89695"}}},
     {"auction audit", {{"revenue +0\\.6[5-8]"}, {"regret, strong +mean 0 "}}},  // 2/3
-    {"auction design", {{"Best: (ama-tariff|learned-ama)\\. A winner pays"}}},
+    {"auction design", {{"Best: (ama-tariff|learned-ama|sifted-ama)\\. A winner pays"}}},
     {"auction eval", {{"\"mean\":1\\.6[4-9]"}}},    // 2 (1/2 + 1/3)
     {"auction exact", {{"revenue +0\\.83[0-6]"}}},  // 5/6
     {"auction list", {{"\n +vcg +the efficient auction"}}},

@@ -11,10 +11,8 @@
 namespace agora::auctions {
 namespace {
 
-constexpr double kMostEntries = 60'000;
-
 void check_size(const Parameters& parameters) {
-  if (BundleSizes::table_size(parameters.bidders, parameters.items) > kMostEntries) {
+  if (BundleSizes::table_size(parameters.bidders, parameters.items) > BundleSizes::kMostEntries) {
     throw user_error("mechanism '{}': {}x{} is too large for boosts by numbers of items",
                      parameters.mechanism, parameters.bidders, parameters.items);
   }
@@ -70,10 +68,11 @@ BundleSizes::BundleSizes(int bidders, int items) : bidders_(bidders), items_(ite
 }
 
 std::string size_refusal(const Setting& setting) {
-  if (BundleSizes::table_size(setting.bidders(), setting.items()) <= kMostEntries) return "";
+  if (BundleSizes::table_size(setting.bidders(), setting.items()) <= BundleSizes::kMostEntries)
+    return "";
   return fmt::format(
       "its tables of who gets how many items have more than {} entries; tariff takes any size",
-      kMostEntries);
+      BundleSizes::kMostEntries);
 }
 
 void never_rising(const BundleSizes& sizes, std::vector<double>& boosts,

@@ -14,6 +14,8 @@ namespace agora::auctions {
 // of the numbers; k = 0 is the first.
 class BundleSizes {
  public:
+  static constexpr double kMostEntries = 60'000;
+
   BundleSizes(int bidders, int items);
   // Of the tables of the first 0, 1, ..., m items together.
   static double table_size(int bidders, int items);

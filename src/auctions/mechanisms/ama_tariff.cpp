@@ -3,8 +3,8 @@
 // tariff and the items that are best for it, of those that it has won; why these are the best of
 // all is in docs/auctions.md. Where boosts do not admit markups there are fees alone.
 #include <cmath>
-#include <mutex>
 
+#include "auctions/engine_pool.h"
 #include "auctions/exact/tariff_choice.h"
 #include "auctions/network.h"
 #include "auctions/setting.h"
@@ -22,7 +22,7 @@ class AmaTariff : public Mechanism {
  public:
   explicit AmaTariff(Parameters parameters)
       : base_(parameters), views_(parameters), parameters_(std::move(parameters)) {
-    idle_.push_back(std::make_unique<TariffOffers>(parameters_, views_, TariffOffers::To::kAll));
+    engines_.keep(bidders(), items(), engine());
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
@@ -34,7 +34,7 @@ class AmaTariff : public Mechanism {
            double* payments) const override {
     CHECK(accepts(n, m), "{} is {}x{}, the bids are {}x{}", name(), bidders(), items(), n, m);
     base_.run(profiles, n, m, bids, allocation, payments);
-    std::unique_ptr<TariffOffers> offers = borrow();
+    const auto offers = engines_.borrow(n, m, [this] { return engine(); });
     TariffChoice choice(base_);
     const int64_t size = int64_t{n} * m;
     for (int64_t first = 0; first < profiles; first += offers->profiles) {
@@ -48,8 +48,6 @@ class AmaTariff : public Mechanism {
                payments + at * n);
       }
     }
-    const std::scoped_lock lock(mutex_);
-    idle_.push_back(std::move(offers));
   }
 
  private:
@@ -97,23 +95,14 @@ class AmaTariff : public Mechanism {
     }
   }
 
-  std::unique_ptr<TariffOffers> borrow() const {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!idle_.empty()) {
-        std::unique_ptr<TariffOffers> offers = std::move(idle_.back());
-        idle_.pop_back();
-        return offers;
-      }
-    }
+  std::unique_ptr<TariffOffers> engine() const {
     return std::make_unique<TariffOffers>(parameters_, views_, TariffOffers::To::kAll);
   }
 
   SizeMaximiser base_;
   TariffViews views_;
   Parameters parameters_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<TariffOffers>> idle_;
+  mutable EnginePool<TariffOffers> engines_;
 };
 
 Recipe best(const Setting& setting) {

@@ -64,6 +64,7 @@ Recipe published(const Setting& setting) {
   return recipe;
 }
 
+// Where regret is dear from the start, many bidders and items end near the second price.
 Recipe best(const Setting& setting) {
   Recipe recipe = published(setting);
   const bool alone = setting.bidders() == 1;
@@ -78,6 +79,13 @@ Recipe best(const Setting& setting) {
   recipe.penalty_step = (alone ? 25 : 2) / unit_of_money(setting);
   recipe.penalty_every = alone ? 1'000 : 2'500;
   recipe.multiplier_every = alone ? 20 : 250;
+  if (is_large(setting) && setting.bidders() > 3) {
+    recipe.iterations = 150'000;
+    recipe.multiplier = 1;
+    recipe.penalty = 0.25;
+    recipe.penalty_step = 0.4 / unit_of_money(setting);
+    recipe.multiplier_every = 500;
+  }
   if (alone && !values_end(setting)) {
     recipe.penalty_every *= 3;
     recipe.multiplier_every *= 3;

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <span>
 
+#include "auctions/engine_pool.h"
 #include "auctions/lanes.h"
 #include "auctions/limits.h"
 #include "auctions/network.h"
@@ -113,7 +112,7 @@ class Tariff : public Mechanism {
       : parameters_(std::move(parameters)),
         one_each_(parameters_.limits != Limits{}),  // budgets are for one item each
         any_size_(!one_each_ && all_are_alike(parameters_)) {
-    idle_[{bidders(), items()}].push_back(engine(bidders(), items()));
+    engines_.keep(bidders(), items(), engine(bidders(), items()));
   }
 
   const std::string& name() const override { return parameters_.mechanism; }
@@ -127,7 +126,7 @@ class Tariff : public Mechanism {
   void run(int64_t profiles, int n, int m, const double* bids, double* allocation,
            double* payments) const override {
     CHECK(accepts(n, m), "{} is {}x{}, the bids are {}x{}", name(), bidders(), items(), n, m);
-    std::unique_ptr<Engine> engine = borrow(n, m);
+    const auto engine = engines_.borrow(n, m, [&] { return this->engine(n, m); });
     const int64_t size = int64_t{n} * m;
     std::fill(allocation, allocation + profiles * size, 0.0);
     std::fill(payments, payments + profiles * n, 0.0);
@@ -143,8 +142,6 @@ class Tariff : public Mechanism {
                   : engine->choose(row, unit, own, allocation + at * m, payments + at);
       }
     }
-    const std::scoped_lock lock(mutex_);
-    idle_[{n, m}].push_back(std::move(engine));
   }
 
  private:
@@ -153,23 +150,9 @@ class Tariff : public Mechanism {
     return std::make_unique<Engine>(sized, TariffViews(sized));
   }
 
-  std::unique_ptr<Engine> borrow(int n, int m) const {
-    {
-      const std::scoped_lock lock(mutex_);
-      auto& idle = idle_[{n, m}];
-      if (!idle.empty()) {
-        std::unique_ptr<Engine> found = std::move(idle.back());
-        idle.pop_back();
-        return found;
-      }
-    }
-    return engine(n, m);
-  }
-
   Parameters parameters_;
   bool one_each_, any_size_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::pair<int, int>, std::vector<std::unique_ptr<Engine>>> idle_;
+  mutable EnginePool<Engine> engines_;
 };
 
 Recipe best(const Setting& setting) {
@@ -181,7 +164,8 @@ Recipe best(const Setting& setting) {
   recipe.averaging = 0.998;
   if (few_bidders_and_many_items(setting)) {
     recipe.tariffs = 32;
-    recipe.temperature = 0.01;  // a hotter start makes one tariff of many
+    recipe.temperature = 0.01;  // a hotter start makes one tariff of many, and so do
+    recipe.rate = 3e-4;         // larger steps
   } else if (n > 1 && m >= kManyItems) {
     recipe.temperature = 0.02;
   }

@@ -318,7 +318,7 @@ class AmaTariffTrainer : public CommonTrainer {
 
 Parameters fresh_ama_tariffs(const MechanismKind& kind, const Setting& setting, TariffSize size,
                              uint64_t seed) {
-  size.levels = false;
+  size.levels = size.fees_of_items = false;
   Parameters parameters = fresh_tariffs(kind, setting, size, seed);
   const BoostShape shape(setting);
   put_base(parameters, shape.parameters(kind.name, setting, shape.start(setting)));

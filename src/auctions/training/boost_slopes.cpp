@@ -10,8 +10,8 @@
 
 namespace agora::auctions {
 
-BoostShape::BoostShape(const Setting& setting)
-    : n(setting.bidders()),
+BoostShape::BoostShape(const Setting& setting, int bidders)
+    : n(bidders),
       m(setting.items()),
       same_bidders(setting.bidder_symmetric()),
       same_items(setting.item_symmetric()),
@@ -81,14 +81,15 @@ constexpr int64_t kProfilesPerPart = 64;
 constexpr double kReach = 12;  // temperatures below the best, from where on nothing is chosen
 
 // The slopes of one part of a batch. With U(a) the weighted worth of an allocation and its boosts,
-// bidders pay the sum of max U(a without i)/w_i - (U(a) - w_i b_i(a))/w_i, where a is drawn by
+// payers pay the sum of max U(a without i)/w_i - (U(a) - w_i b_i(a))/w_i, where a is drawn by
 // exp(U/temperature).
 class PartOfBatch {
  public:
-  PartOfBatch(const BoostShape& shape, const HardBoosts& hard, double temperature)
+  PartOfBatch(const BoostShape& shape, const HardBoosts& hard, double temperature, int payers)
       : shape_(shape),
         hard_(hard),
         temperature_(temperature),
+        payers_(payers),
         tables_(shape.sizes),
         slopes_(shape),
         boosts_(hard.boosts.begin(), hard.boosts.end()),
@@ -99,6 +100,7 @@ class PartOfBatch {
 
   // values (count, n, m), at most kLanes profiles
   void add(std::span<const float> values) {
+    std::fill_n(revenues_, Tables::kLanes, 0.0);
     const size_t size = static_cast<size_t>(shape_.n) * shape_.m, count = values.size() / size;
     for (size_t e = 0; e < size; ++e) {
       for (size_t l = 0; l < count; ++l) {
@@ -118,17 +120,20 @@ class PartOfBatch {
       }
     }
     for (size_t l = 0; l < count; ++l) choose(static_cast<int>(l));
-    for (int i = 0; i < shape_.n; ++i) {
+    for (int i = 0; i < payers_; ++i) {
       const std::vector<int64_t>& without = shape_.sizes.without(i);
       find_best(static_cast<int64_t>(without.size()), [&](int64_t at) { return without[at]; });
       const double each = 1 / hard_.weights[i];
       for (size_t l = 0; l < count; ++l) {
-        slopes_.revenue += each * best_[l];
+        revenues_[l] += each * best_[l];
         push(which_[l], static_cast<int>(l), each);
         if (!shape_.same_bidders) slopes_.weights[i] -= each * best_[l];
       }
     }
+    for (size_t l = 0; l < count; ++l) slopes_.revenue += revenues_[l];
   }
+
+  const double* revenues() const { return revenues_; }  // of those added last
 
  private:
   float total(int64_t k, size_t lane) const {
@@ -150,7 +155,7 @@ class PartOfBatch {
   // What is smoothed: which k is chosen.
   void choose(int lane) {
     double inverse = 0, sum = 0, mean = 0, mean_total = 0;
-    for (const double weight : hard_.weights) inverse += 1 / weight;
+    for (int i = 0; i < payers_; ++i) inverse += 1 / hard_.weights[i];
     chances_.clear();
     left_.clear();
     for (const int64_t k : near_[lane]) {
@@ -164,20 +169,22 @@ class PartOfBatch {
       mean += chances_[a] * left_[a];
       mean_total += chances_[a] * total(near_[lane][a], lane);
     }
-    slopes_.revenue -= mean;
+    revenues_[lane] -= mean;
     for (size_t a = 0; a < chances_.size(); ++a) {
       push(near_[lane][a], lane, -chances_[a] * (inverse + (left_[a] - mean) / temperature_));
     }
-    for (int i = 0; !shape_.same_bidders && i < shape_.n; ++i) {
+    for (int i = 0; !shape_.same_bidders && i < payers_; ++i) {
       slopes_.weights[i] += mean_total / hard_.weights[i];
     }
   }
 
-  // What those who get something bid for it.
+  // What payers who get something bid for it.
   double worth(int64_t k, int lane) const {
     double sum = 0;
-    if (shape_.plain()) return tables_.of_all()[k * Tables::kLanes + lane];
-    tables_.each_sale(k, lane, [&](int i, int j) { sum += bid(i, j, lane); });
+    if (shape_.plain() && payers_ == shape_.n) return tables_.of_all()[k * Tables::kLanes + lane];
+    tables_.each_sale(k, lane, [&](int i, int j) {
+      if (i < payers_) sum += bid(i, j, lane);
+    });
     return sum;
   }
 
@@ -198,29 +205,34 @@ class PartOfBatch {
   const BoostShape& shape_;
   const HardBoosts& hard_;
   double temperature_;
+  int payers_;
   Tables tables_;
   BoostSlopes slopes_;
   std::vector<float> boosts_, worths_, bids_;
   std::vector<double> chances_, left_;
   std::vector<int64_t> near_[Tables::kLanes];
   float best_[Tables::kLanes];
+  double revenues_[Tables::kLanes];
   int32_t which_[Tables::kLanes] = {};
 };
 
 }  // namespace
 
 BoostSlopes boost_slopes(const BoostShape& shape, const HardBoosts& hard,
-                         std::span<const float> values, double temperature) {
+                         std::span<const float> values, double temperature, int payers,
+                         std::span<double> revenues) {
   const int64_t size = int64_t{shape.n} * shape.m,
                 batch = static_cast<int64_t>(values.size()) / size;
   const int64_t parts = (batch + kProfilesPerPart - 1) / kProfilesPerPart;
   std::vector<BoostSlopes> found(parts, BoostSlopes(shape));
   default_pool().run(parts, [&](int64_t part) {
-    PartOfBatch own(shape, hard, temperature);
+    PartOfBatch own(shape, hard, temperature, payers);
     const int64_t end = std::min(batch, (part + 1) * kProfilesPerPart);
     for (int64_t k = part * kProfilesPerPart; k < end; k += Tables::kLanes) {
       throw_if_stopped();
-      own.add(values.subspan(k * size, std::min<int64_t>(Tables::kLanes, end - k) * size));
+      const int64_t count = std::min<int64_t>(Tables::kLanes, end - k);
+      own.add(values.subspan(k * size, count * size));
+      if (!revenues.empty()) std::copy_n(own.revenues(), count, revenues.begin() + k);
     }
     found[part] = own.slopes();
   });

@@ -25,7 +25,8 @@ struct HardBoosts {
 
 // Who is alike, and what is shared therefore.
 struct BoostShape {
-  explicit BoostShape(const Setting& setting);
+  explicit BoostShape(const Setting& setting) : BoostShape(setting, setting.bidders()) {}
+  BoostShape(const Setting& setting, int bidders);  // so many of them, who are alike
 
   int n, m;
   bool same_bidders, same_items;
@@ -51,9 +52,11 @@ struct BoostSlopes {
   std::vector<double> boosts, terms, weights;  // as in LearnedBoosts
 };
 
-// Of values (profiles, n, m), on the program's threads. Which k is chosen is smoothed by a
-// temperature in units of money; which items make it up is not.
+// Of values (profiles, n, m), on the program's threads: of what the first `payers` bidders pay.
+// Which k is chosen is smoothed by a temperature in units of money; which items make it up is not.
+// Revenue of each profile goes to `revenues`, if there is room.
 BoostSlopes boost_slopes(const BoostShape& shape, const HardBoosts& hard,
-                         std::span<const float> values, double temperature);
+                         std::span<const float> values, double temperature, int payers,
+                         std::span<double> revenues = {});
 
 }  // namespace agora::auctions

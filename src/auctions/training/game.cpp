@@ -1,5 +1,8 @@
 // The game of an auctioneer and a misreporter (thesis, ch. 5, alg. gameAlgorithm, with the loss
 // -(sqrt P - sqrt R) + R of its section on the loss).
+#include <algorithm>
+#include <cmath>
+
 #include "auctions/algnet.h"
 #include "auctions/training/common.h"
 #include "auctions/training/misreporter.h"
@@ -26,7 +29,7 @@ class GameTrainer : public CommonTrainer {
     const Tensors liars(all.begin() + static_cast<int64_t>(weights_.size()), all.end());
 
     const MechanismStep step = mechanism_step(graph_, auctioneer, architecture_);
-    const Tensor regret = sum(step.regret);
+    const Tensor regret = sum(step.regret) * graph_.input("regret weight", {});
     const Tensor loss =
         (-(sqrt(step.revenue) - sqrt(regret + recipe.regret_floor)) + regret).named("loss");
     const nn::Adam optimiser = adam(graph_, recipe.weight_decay);
@@ -120,10 +123,18 @@ class GameTrainer : public CommonTrainer {
       refine_->run();
     }
     descend_->set("rate", rate());
+    descend_->set("regret weight", regret_weight());
     descend_->run();
     descend_->read("regret", std::span<float>(regret_));
     note(descend_->scalar("revenue"), regret_, descend_->scalar("loss"));
     ++iteration_;
+  }
+
+  // Rises geometrically to 1.
+  double regret_weight() const {
+    const double half = static_cast<double>(recipe_.iterations) / 2;
+    return std::pow(recipe_.regret_weight,
+                    1 - std::min(1.0, static_cast<double>(iteration_) / half));
   }
 
   // Draws the misreporter's weights anew and forgets its optimiser's state.
@@ -155,7 +166,9 @@ std::vector<RecipeParameter> game_parameters() {
        recipe_parameter("misreporter-rate", &Recipe::misreporter_rate, 0,
                         "the misreporter's learning rate"),
        recipe_parameter("regret-floor", &Recipe::regret_floor, kAboveZero,
-                        "added to the regret under the loss's root")});
+                        "added to the regret under the loss's root"),
+       recipe_parameter("regret-weight", &Recipe::regret_weight, kAboveZero,
+                        "of the regret at first; rises to 1 until half way", 1)});
 }
 
 std::unique_ptr<ResumableTrainer> game_trainer(const MechanismKind& kind, const Setting& setting,

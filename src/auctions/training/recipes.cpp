@@ -23,6 +23,12 @@ double unit_of_money(const Setting& setting) {
   return sum / setting.items();
 }
 
+Recipe without_detours(Recipe recipe) {
+  constexpr int64_t kEnough = 9'000;
+  if (recipe.iterations < kEnough) recipe.regret_weight = 1;
+  return recipe;
+}
+
 Recipe with_iterations(Recipe recipe, int64_t iterations) {
   const double share = static_cast<double>(iterations) / static_cast<double>(recipe.iterations);
   const auto scaled = [&](int64_t count) {
@@ -34,7 +40,7 @@ Recipe with_iterations(Recipe recipe, int64_t iterations) {
   if (recipe.restart_every > 0) recipe.restart_every = scaled(recipe.restart_every);
   recipe.restart_until = scaled(recipe.restart_until);
   if (recipe.averaging > 0) recipe.averaging = std::max(0.0, 1 - (1 - recipe.averaging) / share);
-  return recipe;
+  return without_detours(recipe);
 }
 
 const std::vector<std::string>& recipe_kinds() {

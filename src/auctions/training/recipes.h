@@ -13,6 +13,10 @@ bool has_size(const Setting& setting, int bidders, int items);
 // The size of values: a penalty is per unit of money.
 double unit_of_money(const Setting& setting);
 
+// Where regret counts little at first, revenue rises beyond what can be kept, and a short training
+// does not come back from there: all of its regret counts from the start.
+Recipe without_detours(Recipe recipe);
+
 // A recipe of so many iterations, with its schedules compressed or stretched.
 Recipe with_iterations(Recipe recipe, int64_t iterations);
 

@@ -12,8 +12,8 @@ std::string words_of(const Recipe& recipe) {
   const auto& [hidden, width, iterations, batch, samples, rate, final_rate, weight_decay, averaging,
                misreport_steps, misreport_rate, misreport_final_rate, best_misreport, candidates,
                refinements, multiplier, penalty, penalty_step, penalty_every, multiplier_every,
-               misreporter_rate, regret_floor, restart_every, restart_until, tariffs, temperature,
-               final_temperature] = recipe;
+               misreporter_rate, regret_floor, regret_weight, restart_every, restart_until, tariffs,
+               temperature, final_temperature] = recipe;
   const auto words = [](const auto&... numbers) {
     std::string text;
     ((text += fmt::format("{} ", numbers)), ...);
@@ -22,8 +22,8 @@ std::string words_of(const Recipe& recipe) {
   return words(hidden, width, iterations, batch, samples, rate, final_rate, weight_decay, averaging,
                misreport_steps, misreport_rate, misreport_final_rate, best_misreport, candidates,
                refinements, multiplier, penalty, penalty_step, penalty_every, multiplier_every,
-               misreporter_rate, regret_floor, restart_every, restart_until, tariffs, temperature,
-               final_temperature);
+               misreporter_rate, regret_floor, regret_weight, restart_every, restart_until, tariffs,
+               temperature, final_temperature);
 }
 
 struct Stop {};

@@ -20,6 +20,8 @@ using MakeTrainer = std::unique_ptr<ResumableTrainer>(const MechanismKind& kind,
                                                       uint64_t seed);
 MakeTrainer lagrangian_trainer;  // of any network
 MakeTrainer game_trainer;        // of an Auctioneer (auctions/algnet.h)
+MakeTrainer boost_trainer;       // of a SizeMaximiser (auctions/exact/bundle_sizes.h)
+MakeTrainer sifted_trainer;      // of a SiftedMaximiser (auctions/exact/sieve.h)
 MakeTrainer tariff_trainer;      // of a TariffNet (auctions/tariff.h)
 MakeTrainer ama_tariff_trainer;  // of one on a learned affine maximiser
 
@@ -29,6 +31,7 @@ std::vector<RecipeParameter> learning_parameters();  // of any
 std::vector<RecipeParameter> training_parameters();  // of any that searches for lies
 std::vector<RecipeParameter> lagrangian_parameters();
 std::vector<RecipeParameter> game_parameters();
+std::vector<RecipeParameter> boost_parameters();
 std::vector<RecipeParameter> tariff_parameters();
 std::vector<RecipeParameter> temperature_parameters();  // of any that smooths choices
 template <typename Member>

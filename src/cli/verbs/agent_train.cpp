@@ -224,10 +224,7 @@ Verb entry_agent_train() {
         app.add("--out", settings->out, "Write the policy to this file");
         settings->told = std::make_shared<KindOptions>(app, kinds_of(agents::algorithms()));
         return [settings, &app](const Common& common) {
-          if (app.given("--seeds") && app.given("--seed")) {
-            throw user_error("--seed and --seeds exclude each other");
-          }
-          if (app.given("--seeds")) seeds_named(settings->seeds);
+          seeds_told(app, settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the policy go?");
           }

@@ -6,6 +6,7 @@
 #include "auctions/network.h"
 #include "auctions/setting.h"
 #include "auctions/training/mechanism_learner.h"
+#include "auctions/training/recipes.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/run_folder.h"
@@ -66,6 +67,7 @@ void run(const std::shared_ptr<Market>& market, const Settings& settings, const 
   const auctions::MechanismKind& kind = auctions::mechanism_kind(settings.mechanism);
   Recipe recipe = auctions::recipe(kind.name, setting, settings.recipe);
   tell_options(recipe, kind.name, training_of(kind).parameters, changes);
+  if (!changes.contains("regret-weight")) recipe = auctions::without_detours(recipe);
   if (!settings.out.empty()) auctions::check_file_name(settings.out);
   if (const auto& table = laws_of(setting).table;
       table && table->design_profiles() < kFewProfiles) {
@@ -145,10 +147,7 @@ Verb entry_auction_train() {
         declare_profiles(app, settings->audit, 0);
         settings->changes = std::make_shared<KindOptions>(app, trained());
         return [=, &app](const Common& common) {
-          if (app.given("--seeds") && app.given("--seed")) {
-            throw user_error("--seed and --seeds exclude each other");
-          }
-          if (app.given("--seeds")) seeds_named(settings->seeds);
+          seeds_told(app, settings->seeds);
           if (settings->run.empty() && settings->out.empty()) {
             throw user_error("expected --run FOLDER or --out FILE: where should the mechanism go?");
           }
