@@ -42,7 +42,7 @@ Experiment entry_ch5_large() {
           .title = "RegretNet and ALGnet on 1x10, 3x10 and 5x10",
           .source = "ch. 5, Unknown and large-scale auctions, table",
           .quick = {.seeds = {1}, .expected_seconds = 300, .words = "150 iterations"},
-          .full = {.seeds = {1}, .expected_seconds = 6 * 3600, .words = "the shipped recipes"},
+          .full = {.seeds = {1}, .expected_seconds = 10 * 3600, .words = "the shipped recipes"},
           .on_request = true,
           .run =
               [](Task& task) {

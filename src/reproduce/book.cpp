@@ -29,16 +29,14 @@ constexpr const char* kHowToRead[] = {
     "searched like those up to 1. No start moves by more than about .3 of the domain; the strong "
     "test has no such limit."};
 
-size_t passes(const Chapter& chapter) {
-  const auto& findings = chapter.outcome.findings;
+size_t passes(const std::vector<Finding>& findings) {
   return static_cast<size_t>(
       std::count_if(findings.begin(), findings.end(), [](const Finding& each) {
         return each.verdict == Verdict::kReproduced || each.verdict == Verdict::kLooser;
       }));
 }
 
-size_t judged(const Chapter& chapter) {
-  const auto& findings = chapter.outcome.findings;
+size_t judged(const std::vector<Finding>& findings) {
   return static_cast<size_t>(
       std::count_if(findings.begin(), findings.end(),
                     [](const Finding& each) { return each.verdict != Verdict::kNotJudged; }));
@@ -82,8 +80,11 @@ std::string number_in_words(int number, Fate fate) {
 }
 
 std::string command_of(const Chapter& chapter, const Order& order) {
-  return fmt::format("agora reproduce {} --scale {} --seed {}", chapter.experiment->name,
-                     scale_name(order.scale), order.seed);
+  const std::string seeds = order.seeds.empty()
+                                ? fmt::format("--seed {}", order.seed)
+                                : fmt::format("--seeds {}", fmt::join(order.seeds, ","));
+  return fmt::format("agora reproduce {} --scale {} {}", chapter.experiment->name,
+                     scale_name(order.scale), seeds);
 }
 
 // Why the chapter has no outcome; an error is told rather than the interrupt of another seed.
@@ -126,6 +127,20 @@ std::string seeds_in_words(const Finding& found) {
   return words;
 }
 
+// The worst finding decides; the first of equals is told.
+const Finding& worst_of(const std::vector<Finding>& findings) {
+  return *std::max_element(
+      findings.begin(), findings.end(),
+      [](const Finding& a, const Finding& b) { return a.verdict < b.verdict; });
+}
+
+// Nothing where it is reproduced.
+std::string why_not(const Finding& found) {
+  if (found.verdict == Verdict::kReproduced) return "";
+  if (found.verdict == Verdict::kNotJudged) return fmt::format("{}: {}", found.what, found.rule);
+  return fmt::format("{}: {}, expected {}", found.what, seeds_in_words(found), found.rule);
+}
+
 void judge(Chapter& chapter, const Order& order) {
   const std::vector<Json> results = results_of(chapter, order);
   if (results.empty()) return;
@@ -138,20 +153,13 @@ void judge(Chapter& chapter, const Order& order) {
     chapter.why = fmt::format("its results cannot be judged: {}", fault.what());
     return;
   }
-  // The worst finding decides; the first of equals is told.
-  Verdict worst = Verdict::kReproduced;
-  for (const Finding& each : chapter.outcome.findings) {
-    if (each.verdict <= worst) continue;
-    worst = each.verdict;
-    chapter.why = worst == Verdict::kNotJudged ? fmt::format("{}: {}", each.what, each.rule)
-                                               : fmt::format("{}: {}, expected {}", each.what,
-                                                             seeds_in_words(each), each.rule);
-  }
-  chapter.fate = fate_of(worst);
-  if (chapter.fate == Fate::kNotJudged && judged(chapter) > 0) {
+  const auto& findings = chapter.outcome.findings;
+  const Finding& decides = worst_of(findings);
+  chapter.fate = fate_of(decides.verdict);
+  chapter.why = why_not(decides);
+  if (chapter.fate == Fate::kNotJudged && judged(findings) > 0) {
     chapter.fate = Fate::kPartly;
-    chapter.why = fmt::format("{} of {} hold; {}", passes(chapter), chapter.outcome.findings.size(),
-                              chapter.why);
+    chapter.why = fmt::format("{} of {} hold; {}", passes(findings), findings.size(), chapter.why);
   }
 }
 
@@ -171,6 +179,24 @@ std::string seconds_in_words(double seconds) {
 report::ChartBlock films_of(const Chapter& chapter) {
   if (chapter.outcome.findings.empty()) return {};
   return report::pictures_of(chapter.jobs.front().folder);
+}
+
+// The findings, the remark and the charts.
+void show_outcome(const Judgement& outcome, report::Section& section) {
+  if (!outcome.findings.empty()) {
+    report::Table table{.columns = {{.name = "What"},
+                                    {.name = "Published", .numeric = true, .published = true},
+                                    {.name = "Ours", .numeric = true},
+                                    {.name = "Counts as reproduced, for every seed"}}};
+    for (const Finding& each : outcome.findings) {
+      table.rows.push_back({.cells = {each.what, each.published, ours_in_words(each), each.rule},
+                            .verdict = shown_as(fate_of(each.verdict)),
+                            .verdict_text = std::string(verdict_words(each.verdict))});
+    }
+    section.blocks.emplace_back(std::move(table));
+  }
+  if (!outcome.remark.empty()) section.blocks.emplace_back(report::Paragraph{outcome.remark});
+  if (!outcome.charts.empty()) section.blocks.emplace_back(report::ChartBlock{outcome.charts});
 }
 
 report::Section section_of(const Chapter& chapter, const Order& order) {
@@ -199,24 +225,7 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
     section.blocks.emplace_back(
         report::Paragraph{fmt::format("{}: {}", fate_words(chapter.fate), chapter.why)});
   }
-  if (!chapter.outcome.findings.empty()) {
-    report::Table table{.columns = {{.name = "What"},
-                                    {.name = "Published", .numeric = true, .published = true},
-                                    {.name = "Ours", .numeric = true},
-                                    {.name = "Counts as reproduced, for every seed"}}};
-    for (const Finding& each : chapter.outcome.findings) {
-      table.rows.push_back({.cells = {each.what, each.published, ours_in_words(each), each.rule},
-                            .verdict = shown_as(fate_of(each.verdict)),
-                            .verdict_text = std::string(verdict_words(each.verdict))});
-    }
-    section.blocks.emplace_back(std::move(table));
-  }
-  if (!chapter.outcome.remark.empty()) {
-    section.blocks.emplace_back(report::Paragraph{chapter.outcome.remark});
-  }
-  if (!chapter.outcome.charts.empty()) {
-    section.blocks.emplace_back(report::ChartBlock{chapter.outcome.charts});
-  }
+  show_outcome(chapter.outcome, section);
   if (report::ChartBlock films = films_of(chapter); !films.charts.empty()) {
     section.blocks.emplace_back(report::Paragraph{
         fmt::format("At play, with seed {}: an episode's last picture has a border, green if "
@@ -225,10 +234,29 @@ report::Section section_of(const Chapter& chapter, const Order& order) {
     section.blocks.emplace_back(std::move(films));
   }
   section.blocks.emplace_back(report::Code{.text = command_of(chapter, order), .label = "Command"});
+  if (!chapter.elsewhere_outcome.findings.empty()) {
+    section.blocks.emplace_back(report::Paragraph{
+        fmt::format("Made elsewhere, judged by the same rules: {}.", elsewhere_in_words(chapter))});
+    show_outcome(chapter.elsewhere_outcome, section);
+  }
   for (report::Block& block : blocks_of(chapter.elsewhere)) {
     section.blocks.push_back(std::move(block));
   }
   return section;
+}
+
+Json to_json(const std::vector<Finding>& findings) {
+  Json all = Json::array();
+  for (const Finding& each : findings) {
+    all.push_back({{"what", each.what},
+                   {"published", each.published},
+                   {"ours", std::isfinite(each.ours) ? Json(each.ours) : Json(nullptr)},
+                   {"seeds", each.seeds},
+                   {"half_width", each.half_width ? Json(*each.half_width) : Json(nullptr)},
+                   {"rule", each.rule},
+                   {"verdict", verdict_words(each.verdict)}});
+  }
+  return all;
 }
 
 // Nothing where no published value was judged at this scale.
@@ -281,10 +309,20 @@ std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
   for (auto& [name, chapter] : by_name) {
     if (const auto found = elsewhere.find(name); found != elsewhere.end()) {
       chapter.elsewhere = found->second;
+      chapter.elsewhere_outcome =
+          judge_elsewhere(*chapter.experiment, order.scale, chapter.elsewhere);
     }
     chapters.push_back(std::move(chapter));
   }
   return chapters;
+}
+
+std::string elsewhere_in_words(const Chapter& chapter) {
+  const auto& findings = chapter.elsewhere_outcome.findings;
+  if (findings.empty()) return "";
+  const std::string why = why_not(worst_of(findings));
+  return fmt::format("{} of {} rules hold{}{}", passes(findings), judged(findings),
+                     why.empty() ? "" : "; ", why);
 }
 
 int count(const std::vector<Chapter>& chapters, Fate fate) {
@@ -308,24 +346,15 @@ std::string in_words(const std::vector<Chapter>& chapters) {
 Json to_json(const std::vector<Chapter>& chapters, Scale scale) {
   Json list = Json::array();
   for (const Chapter& chapter : chapters) {
-    Json findings = Json::array();
-    for (const Finding& each : chapter.outcome.findings) {
-      findings.push_back({{"what", each.what},
-                          {"published", each.published},
-                          {"ours", std::isfinite(each.ours) ? Json(each.ours) : Json(nullptr)},
-                          {"seeds", each.seeds},
-                          {"half_width", each.half_width ? Json(*each.half_width) : Json(nullptr)},
-                          {"rule", each.rule},
-                          {"verdict", verdict_words(each.verdict)}});
-    }
     list.push_back({{"name", chapter.experiment->name},
                     {"verdict", fate_words(chapter.fate)},
                     {"reproduced", is_reproduced(chapter.fate)},
                     {"why", chapter.why.empty() ? Json(nullptr) : Json(chapter.why)},
                     {"other_build", chapter.other_build},
                     {"seconds", chapter.seconds},
-                    {"findings", std::move(findings)},
-                    {"elsewhere", to_json(chapter.elsewhere)}});
+                    {"findings", to_json(chapter.outcome.findings)},
+                    {"elsewhere", to_json(chapter.elsewhere)},
+                    {"elsewhere_findings", to_json(chapter.elsewhere_outcome.findings)}});
   }
   return {{"scale", scale_name(scale)},
           {"reproduced", count(chapters, Fate::kReproduced)},
@@ -358,12 +387,12 @@ void write_report(const std::filesystem::path& file, const std::vector<Chapter>&
                                   {.name = "Time", .numeric = true},
                                   {.name = "Why not more"}}};
   for (const Chapter& chapter : chapters) {
-    table.rows.push_back(
-        {.cells = {chapter.experiment->name, chapter.experiment->title,
-                   fmt::format("{} of {}", passes(chapter), chapter.outcome.findings.size()),
-                   seconds_in_words(chapter.seconds), chapter.why},
-         .verdict = shown_as(chapter.fate),
-         .verdict_text = std::string(fate_words(chapter.fate))});
+    table.rows.push_back({.cells = {chapter.experiment->name, chapter.experiment->title,
+                                    fmt::format("{} of {}", passes(chapter.outcome.findings),
+                                                chapter.outcome.findings.size()),
+                                    seconds_in_words(chapter.seconds), chapter.why},
+                          .verdict = shown_as(chapter.fate),
+                          .verdict_text = std::string(fate_words(chapter.fate))});
     page.sections.push_back(section_of(chapter, order));
   }
   page.summary.emplace_back(std::move(table));

@@ -34,6 +34,7 @@ struct Chapter {
   std::vector<std::string> commits = {};
   bool other_build = false;  // some result is of another build
   std::vector<ElsewhereRun> elsewhere = {};
+  Judgement elsewhere_outcome = {};  // of those that are the whole experiment
 };
 
 // Judges every experiment whose runs are done; in the order of their names, with those left out
@@ -41,6 +42,9 @@ struct Chapter {
 std::vector<Chapter> judge(const std::vector<Job>& jobs, const Order& order,
                            const std::vector<const Experiment*>& left_out = {},
                            const Elsewhere& elsewhere = {});
+
+// "3 of 4 rules hold; WHAT: 1.5, expected ≥ 2", of what was made elsewhere.
+std::string elsewhere_in_words(const Chapter& chapter);
 
 int count(const std::vector<Chapter>& chapters, Fate fate);
 // "12 reproduced, 6 hold looser than published, 0 missed, 1 failed, 1 on request"; those that hold
@@ -50,7 +54,7 @@ std::string in_words(const std::vector<Chapter>& chapters);
 // {"scale", "reproduced", "looser", "partly_judged", "not_judged", "missed", "failed",
 // "on_request", "not_run",
 //  "experiments": [...]}, of each "reproduced": false if missed or failed, null if not decided, and
-// "elsewhere": the runs that were made there.
+// "elsewhere": the runs that were made there, and "elsewhere_findings" by the rules.
 Json to_json(const std::vector<Chapter>& chapters, Scale scale);
 
 // The report: a summary, then per experiment the published numbers beside ours.

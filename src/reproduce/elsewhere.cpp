@@ -18,8 +18,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostRuns = 10'000;
+constexpr size_t kLongestText = 200;
 
-bool is_agent(const Json& result) { return result.contains("algorithm"); }
+enum class Made { kAgent, kAuction, kExperiment };
+
+Made what_made(const Json& result) {
+  return result.contains("algorithm")   ? Made::kAgent
+         : result.contains("mechanism") ? Made::kAuction
+                                        : Made::kExperiment;
+}
 
 double finite(const Json& object, const std::string& key, const std::string& where) {
   const auto value = json_member<double>(object, key, where);
@@ -68,13 +75,9 @@ ElsewhereRun run_of(const Json& told, const std::string& where) {
                    .machine = json_member<std::string>(told, "machine", where),
                    .seconds = finite(told, "seconds", where),
                    .result = json_member<Json>(told, "result", where)};
-  if (is_agent(run.result)) {
-    expect_agent(run.result, where);
-  } else if (run.result.contains("mechanism")) {
-    expect_auction(run.result, where);
-  } else {
-    throw user_error("{}: its result is neither an agent's nor an auction's", where);
-  }
+  if (!run.result.is_object()) throw user_error("{}: its result is no object", where);
+  if (what_made(run.result) == Made::kAgent) expect_agent(run.result, where);
+  if (what_made(run.result) == Made::kAuction) expect_auction(run.result, where);
   return run;
 }
 
@@ -88,6 +91,11 @@ std::string interval(const Json& earned) {
 std::string number_at(const Json& result, const JsonPath& path) {
   const Json* const found = result.find(path);
   return found == nullptr || found->is_null() ? "" : report::readable(found->get<double>());
+}
+
+// What a file says, for a terminal.
+std::string told(const Json& result, const char* key) {
+  return printable(result.text_of(key), kLongestText);
 }
 
 std::vector<std::string> agent_cells(const Json& result) {
@@ -106,12 +114,27 @@ std::vector<std::string> auction_cells(const Json& result) {
           number_at(result, JsonPath("/p_star/strong"))};
 }
 
-report::Table table_of(bool agents) {
+std::vector<std::string> cells_of(const Json& result) {
+  switch (what_made(result)) {
+    case Made::kAgent:
+      return agent_cells(result);
+    case Made::kAuction:
+      return auction_cells(result);
+    case Made::kExperiment:
+      break;
+  }
+  return {"all of it"};
+}
+
+report::Table table_of(Made made) {
   report::Table table{.title = "Made elsewhere",
-                      .caption =
-                          "Results of the commands below on other machines, as they were "
-                          "written down there; no rule was applied to them."};
-  if (agents) {
+                      .caption = made == Made::kExperiment
+                                     ? "Where the numbers above were made."
+                                     : "Results of the commands below on other machines, as they "
+                                       "were written down there; no rule was applied to them."};
+  if (made == Made::kExperiment) {
+    table.columns = {{.name = "Experiment"}};
+  } else if (made == Made::kAgent) {
     table.columns = {{.name = "Environment"},
                      {.name = "Algorithm"},
                      {.name = "Steps", .numeric = true},
@@ -163,21 +186,38 @@ Elsewhere read_elsewhere(const fs::path& folder, const std::vector<const Experim
     for (size_t k = 0; k < runs.size(); ++k) {
       read.push_back(run_of(runs[k], fmt::format("{}: run {}", name, k + 1)));
     }
-    if (made_at == scale_name(scale) && !read.empty()) all[experiment->name] = std::move(read);
+    if (made_at != scale_name(scale) || read.empty()) continue;
+    try {
+      judge_elsewhere(*experiment, scale, read);
+    } catch (const std::exception&) {
+      throw user_error("{}: a result is neither a training's nor what {} finds", name,
+                       experiment->name);
+    }
+    all[experiment->name] = std::move(read);
   }
   return all;
 }
 
+Judgement judge_elsewhere(const Experiment& experiment, Scale scale,
+                          const std::vector<ElsewhereRun>& runs) {
+  std::vector<Json> results;
+  for (const ElsewhereRun& run : runs) {
+    if (what_made(run.result) == Made::kExperiment) results.push_back(run.result);
+  }
+  return results.empty() ? Judgement() : experiment.judge(scale, results);
+}
+
 std::string in_words(const ElsewhereRun& run) {
   const Json& result = run.result;
-  if (is_agent(result)) {
+  if (what_made(result) == Made::kExperiment) return "the whole experiment";
+  if (what_made(result) == Made::kAgent) {
     return fmt::format(
-        "{}, {}, {} steps: {} on training levels, {} on unseen ones", result.text_of("env"),
-        result.text_of("algorithm"), result.at("steps").get<int64_t>(),
+        "{}, {}, {} steps: {} on training levels, {} on unseen ones", told(result, "env"),
+        told(result, "algorithm"), result.at("steps").get<int64_t>(),
         number_at(result, JsonPath("/train/mean")), number_at(result, JsonPath("/test/mean")));
   }
   std::string words =
-      fmt::format("{}, {}: revenue {}", result.text_of("mechanism"), result.text_of("setting"),
+      fmt::format("{}, {}: revenue {}", told(result, "mechanism"), told(result, "setting"),
                   number_at(result, JsonPath("/revenue/mean")));
   for (const char* test : {"thesis", "strong"}) {
     const std::string regret = number_at(result, JsonPath("/regret") / std::string(test) / "mean");
@@ -187,17 +227,17 @@ std::string in_words(const ElsewhereRun& run) {
 }
 
 std::string provenance(const ElsewhereRun& run) {
-  return fmt::format("seed {}, commit {}, {}, {}", run.seed, run.commit, run.machine,
-                     duration_text(run.seconds));
+  return fmt::format("seed {}, commit {}, {}, {}", run.seed, printable(run.commit),
+                     printable(run.machine, kLongestText), duration_text(run.seconds));
 }
 
 std::vector<report::Block> blocks_of(const std::vector<ElsewhereRun>& runs) {
   std::vector<report::Block> blocks;
-  for (const bool agents : {true, false}) {
-    report::Table table = table_of(agents);
+  for (const Made made : {Made::kExperiment, Made::kAgent, Made::kAuction}) {
+    report::Table table = table_of(made);
     for (const ElsewhereRun& run : runs) {
-      if (is_agent(run.result) != agents) continue;
-      report::Row row{.cells = agents ? agent_cells(run.result) : auction_cells(run.result)};
+      if (what_made(run.result) != made) continue;
+      report::Row row{.cells = cells_of(run.result)};
       for (const std::string& cell :
            {std::to_string(run.seed), duration_text(run.seconds), run.commit, run.machine}) {
         row.cells.push_back(cell);

@@ -75,6 +75,12 @@ void clear(const fs::path& folder, const std::string& recipe, bool fresh) {
   fs::remove_all(aside);
 }
 
+std::vector<uint64_t> seeds_of(const Experiment& experiment, const Order& order) {
+  std::vector<uint64_t> seeds = configuration_of(experiment, order.scale).seeds;
+  for (uint64_t& each : seeds) each += order.seed;
+  return order.seeds.empty() ? seeds : order.seeds;
+}
+
 }  // namespace
 
 std::string scale_name(Scale scale) { return scale == Scale::kQuick ? "quick" : "full"; }
@@ -121,8 +127,7 @@ std::vector<Job> plan_jobs(const std::vector<const Experiment*>& chosen, const O
   make_folder(root);
   std::vector<Job> jobs;
   for (const Experiment* experiment : chosen) {
-    for (uint64_t listed : configuration_of(*experiment, order.scale).seeds) {
-      const uint64_t seed = listed + order.seed;
+    for (const uint64_t seed : seeds_of(*experiment, order)) {
       const std::string name = fmt::format("{}-seed-{}", experiment->name, seed);
       Job job{.experiment = experiment,
               .seed = seed,

@@ -16,7 +16,8 @@ const Configuration& configuration_of(const Experiment& experiment, Scale scale)
 
 struct Order {
   Scale scale = Scale::kQuick;
-  uint64_t seed = 0;  // added to every seed of a configuration
+  uint64_t seed = 0;                 // added to every seed of a configuration
+  std::vector<uint64_t> seeds = {};  // in place of a configuration's, if there are any
   std::filesystem::path out;
   int threads = 1;
   bool fresh = false;        // run finished ones again

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "base/run_folder.h"
 #include "support/program.h"
@@ -109,6 +110,23 @@ TEST(Reproduce, MeetsTheRulesOfTheQuickOnes) {
     EXPECT_EQ(each["verdict"], "reproduced") << each["name"];
     EXPECT_FALSE(each["findings"].empty());
     for (const Json& one : each["findings"]) EXPECT_EQ(one["verdict"], "reproduced") << one["what"];
+  }
+}
+
+TEST(Reproduce, RunsTheSeedsThatAreNamed) {
+  const Scratch scratch;
+  const testing::Result told = reproduce(std::string(kQuick) + " --seeds 2,5", scratch);
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_TRUE(fs::exists(run_of(scratch, kQuick, 2)));
+  EXPECT_TRUE(fs::exists(run_of(scratch, kQuick, 5)));
+  EXPECT_FALSE(fs::exists(run_of(scratch, kQuick, 1)));
+  expect_in(std::string(kQuick) + " --scale quick --seeds 2,5",
+            read_file(scratch / "out/report-quick.html"));
+  const testing::Result both = reproduce(std::string(kQuick) + " --seeds 2 --seed 1", scratch);
+  EXPECT_EQ(both.status, 2);
+  expect_in("--seed and --seeds exclude each other", both.err);
+  for (const char* wrong : {"5-2", "''"}) {
+    EXPECT_EQ(reproduce(std::string(kQuick) + " --seeds " + wrong, scratch).status, 2) << wrong;
   }
 }
 

@@ -213,8 +213,10 @@ TEST(Sabotage, OfTwoByTwo) {
     return Json{{"revenue", revenue}, {"strong", 0.0}, {"p_star", revenue}};
   };
   const std::string name = "beyond-2x2";
-  const Json beginning{{"tariff", line(0.8527)}, {"learned-ama", line(0.8745)}};
-  const Json end{{"tariff", line(0.8545)}, {"learned-ama", line(0.8745)}};
+  const Json beginning{
+      {"tariff", line(0.8527)}, {"learned-ama", line(0.8745)}, {"sifted-ama", line(0.8764)}};
+  const Json end{
+      {"tariff", line(0.8545)}, {"learned-ama", line(0.8745)}, {"sifted-ama", line(0.8768)}};
   const Trial quickly{name, Scale::kQuick, Json::array({beginning})};
   EXPECT_EQ(missed(name, Scale::kQuick, quickly.good), "");
   for (const Trial& trial : {quickly, full(name, end)}) {
@@ -225,9 +227,13 @@ TEST(Sabotage, OfTwoByTwo) {
                   [](Json& result) { std::swap(result["tariff"], result["learned-ama"]); });
     trial.notices("one kind for both",
                   [](Json& result) { result["tariff"] = result["learned-ama"]; });
+    trial.notices("one maximiser for both",
+                  [](Json& result) { result["sifted-ama"] = result["learned-ama"]; });
+    trial.notices("maximisers exchanged",
+                  [](Json& result) { std::swap(result["sifted-ama"], result["learned-ama"]); });
     trial.notices("more than anybody earns truthfully",
                   [&](Json& result) { result["learned-ama"] = line(0.889); });
-    for (const std::string kind : {"tariff", "learned-ama"}) {
+    for (const std::string kind : {"tariff", "learned-ama", "sifted-ama"}) {
       trial.notices("a lie that pays, " + kind,
                     [&](Json& result) { result[kind]["strong"] = 1e-4; });
     }

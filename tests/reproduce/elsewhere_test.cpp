@@ -45,7 +45,14 @@ Experiment named(const std::string& name) {
           .quick = {.seeds = {1}, .expected_seconds = 1, .words = "few"},
           .full = {.seeds = {1}, .expected_seconds = 2'000'000, .words = "many", .gpu = true},
           .run = {},
-          .judge = {}};
+          .judge = [](Scale, const std::vector<Json>& results) {
+            std::vector<double> points;
+            for (const Json& each : results) points.push_back(each.at("points").get<double>());
+            return Judgement{.findings = {finding("points", "3", points, at_least(3)),
+                                          finding("few points", "", points, at_most(9))},
+                             .charts = {},
+                             .remark = "Points of all games."};
+          }};
 }
 const Experiment kGames = named("games");
 
@@ -74,6 +81,40 @@ TEST(Elsewhere, MayBeAnAudit) {
   const Elsewhere found = read(scratch, file_with(kAuction));
   EXPECT_EQ(in_words(found.at("games")[0]),
             "regretnet, 2x3 uniform(0,1): revenue 1.375, regret 0.0005 (thesis)");
+  // A small number keeps its minus sign, and a file cannot move the cursor.
+  Json odd = kAuction;
+  odd["regret"]["thesis"]["mean"] = 2.5e-16;
+  odd["setting"] = "2x3\x1b[2J";
+  EXPECT_EQ(in_words(read(scratch, file_with(odd)).at("games")[0]),
+            "regretnet, 2x3\\x1b[2J: revenue 1.375, regret 2.5e−16 (thesis)");
+}
+
+// What a whole experiment found there is held to its rules, all its seeds together; a training
+// beside it is not.
+TEST(Elsewhere, MayBeAWholeExperiment) {
+  const Scratch scratch;
+  const Order order{.scale = Scale::kFull, .out = scratch.path()};
+  const auto chapter_with = [&](double first, double second) {
+    Json file = file_with({{"points", first}});
+    file["runs"].push_back(run_with({{"points", second}}));
+    file["runs"].push_back(run_with(kAuction));
+    return judge({}, order, {&kGames}, read(scratch, file)).at(0);
+  };
+  const Chapter holds = chapter_with(4, 5), fails = chapter_with(4, 2);
+  EXPECT_EQ(elsewhere_in_words(holds), "2 of 2 rules hold");
+  EXPECT_EQ(elsewhere_in_words(fails), "1 of 2 rules hold; points: 4, 2, expected ≥ 3");
+  EXPECT_EQ(holds.fate, Fate::kNotRun);
+  EXPECT_EQ(in_words(holds.elsewhere[0]), "the whole experiment");
+  const Json told =
+      to_json(std::vector<Chapter>{fails}, order.scale).at(JsonPath("/experiments/0"));
+  EXPECT_EQ(told.at("elsewhere_findings").at(0).at("verdict"), "missed");
+  EXPECT_EQ(told.at("findings").size(), 0U);
+  write_report(scratch / "report.html", {fails}, order);
+  const std::string html = read_file(scratch / "report.html");
+  for (const char* part : {"judged by the same rules: 1 of 2 rules hold", "Points of all games.",
+                           "few points", "all of it", "0123abc", "regretnet"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
 }
 
 TEST(Elsewhere, RefusesWhatIsNotOfTheForm) {
@@ -97,8 +138,9 @@ TEST(Elsewhere, RefusesWhatIsNotOfTheForm) {
   for (const char* key : {"setting", "revenue", "regret", "p_star"}) {
     refused(key, kAuction, [&](Json& file) { without(file["runs"][0]["result"], key); });
   }
-  refused("neither", kAgent, [&](Json& file) { file["runs"][0]["result"].erase("algorithm"); });
-  refused("neither", kAgent, [](Json& file) { file["runs"][0]["result"] = 3; });
+  refused("what games finds", kAgent,
+          [&](Json& file) { file["runs"][0]["result"].erase("algorithm"); });
+  refused("object", kAgent, [](Json& file) { file["runs"][0]["result"] = 3; });
   refused("run 1", kAgent, [](Json& file) { file["runs"][0] = "a run"; });
   refused("expected games", kAgent, [](Json& file) { file["experiment"] = "others"; });
   refused("quick or full", kAgent, [](Json& file) { file["scale"] = "half"; });

@@ -99,6 +99,12 @@ TEST(Runner, UsesFinishedResultsAgain) {
   other.seed = 1;  // 2, 3, 4: two of them are there
   EXPECT_EQ(reused(plan_jobs({&experiment}, other)), 2);
   other = order;
+  other.seeds = {3, 9};
+  const std::vector<Job> named = plan_jobs({&experiment}, other);
+  ASSERT_EQ(named.size(), 2U);
+  EXPECT_EQ(named[0].seed + named[1].seed, 12U);
+  EXPECT_EQ(reused(named), 1);
+  other = order;
   other.scale = Scale::kFull;
   EXPECT_EQ(reused(plan_jobs({&experiment}, other)), 0);
   Experiment longer = seeds_experiment();

@@ -166,6 +166,7 @@ TEST(Stages, ChangeNothingElseAtQuickScale) {
     EXPECT_EQ(less.penalty, shipped.penalty);
     EXPECT_EQ(less.penalty_step, shipped.penalty_step);
     EXPECT_EQ(less.regret_floor, shipped.regret_floor);
+    EXPECT_EQ(less.regret_weight, 1);  // as in any short training
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "base/text.h"
+#include "cli/train_seeds.h"
 #include "cli/verb.h"
 #include "reproduce/book.h"
 #include "reproduce/runner.h"
@@ -25,6 +26,8 @@ struct Options {
   std::vector<std::string> what;
   std::string scale = "quick";
   std::string out = "runs/reproduce";
+  std::string seeds;
+  std::vector<uint64_t> named;  // by it
   bool fresh = false;
   bool any_build = false;
   bool without_gpu = false;
@@ -136,9 +139,11 @@ void print_chapters(const std::vector<Chapter>& chapters) {
                                  : std::string(fate_words(chapter.fate));
     fmt::print("{:<10} {:<28} {}\n", word, chapter.experiment->name,
                chapter.why.empty() ? chapter.experiment->title : chapter.why);
+    if (const std::string found = elsewhere_in_words(chapter); !found.empty()) {
+      fmt::print("{:<10} {:<28} {}\n", "elsewhere", "", found);
+    }
     for (const reproduce::ElsewhereRun& run : chapter.elsewhere) {
-      fmt::print("{:<10} {:<28} {}\n", "elsewhere", "",
-                 printable(fmt::format("{} ({})", in_words(run), provenance(run)), 300));
+      fmt::print("{:<10} {:<28} {} ({})\n", "elsewhere", "", in_words(run), provenance(run));
     }
   }
 }
@@ -183,6 +188,7 @@ reproduce::Elsewhere made_elsewhere(const Choice& chosen, const reproduce::Order
 void reproduce_all(const Options& options, Scale scale, const Common& common) {
   const reproduce::Order order{.scale = scale,
                                .seed = common.seed,
+                               .seeds = options.named,
                                .out = options.out,
                                .threads = common.threads,
                                .fresh = options.fresh,
@@ -255,6 +261,7 @@ Verb entry_reproduce() {
                 .check(one_of({"quick", "full"}))
                 .shows_default();
             app.add("--out", options->out, "Folder of the runs and the report").shows_default();
+            app.add("--seeds", options->seeds, "In place of the listed ones: 2, or 1-5");
             app.flag("--fresh", options->fresh, "Run again what is finished");
             app.flag("--any-build", options->any_build,
                      "Judge results of other builds too, instead of running those again");
@@ -264,7 +271,10 @@ Verb entry_reproduce() {
             app.add("--task", options->task, "Run one experiment here, as one run").hidden();
             app.add("--run", options->run, "The run folder of --task").hidden();
             app.add("--recipe", options->recipe, "The hash of what --task runs").hidden();
-            return [options](const Common& common) { run(*options, common); };
+            return [options, &app](const Common& common) {
+              options->named = seeds_told(app, options->seeds);
+              run(*options, common);
+            };
           }};
 }
 
