@@ -1,0 +1,204 @@
+#include "auctions/exact/entry.h"
+
+#include <algorithm>
+
+#include "auctions/lanes.h"
+#include "base/error.h"
+#include "base/signals.h"
+
+namespace agora::auctions {
+namespace {
+
+// The sum of term(j) over so many j, in four parts: one after the other they would wait.
+template <typename Term>
+double sum_of(int count, const Term& term) {
+  double parts[kFour] = {};
+  in_fours(count, [&]<typename Real>(int64_t j) {
+    store(parts, load<Real>(parts) + term.template operator()<Real>(j));
+  });
+  return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
+}  // namespace
+
+Entry::Entry(int bidders, int items)
+    : bidders_(bidders),
+      items_(items),
+      held_((int64_t{bidders} + 1) * items),
+      open_(int64_t{bidders} + 1),
+      left_(bidders),
+      most_(items),
+      next_(items) {}
+
+double Entry::best(const double* worths, const double* fees, int without) {
+  worths_ = worths;
+  fees_ = fees;
+  best_ = 0.0;
+  best_who_.clear();
+  who_.clear();
+  std::fill_n(held(0), items_, 0.0);
+  open_[0].clear();
+  for (int i = 0; i < bidders_; ++i) {
+    if (i != without) open_[0].push_back(i);
+  }
+  search(0, 0.0);
+  return best_;
+}
+
+double Entry::added(int bidder, const double* held) const {
+  const double* worth = worth_to(bidder);
+  return sum_of(items_, [&]<typename Real>(int64_t j) {
+    return larger(Real{}, load<Real>(worth + j) - load<Real>(held + j));
+  });
+}
+
+void Entry::enter(int bidder, int depth, double& value) {
+  const double* worth = worth_to(bidder);
+  double* held = this->held(depth);
+  value += added(bidder, held) - fees_[bidder];
+  for (int j = 0; j < items_; ++j) held[j] = std::max(held[j], worth[j]);
+  who_.push_back(bidder);
+}
+
+bool Entry::enter_the_needed(int depth, double& value) {
+  std::vector<int>& open = open_[depth];
+  std::copy_n(held(depth), items_, most_.begin());
+  std::copy_n(held(depth), items_, next_.begin());
+  for (const int i : open) {
+    const double* worth = worth_to(i);
+    for (int j = 0; j < items_; ++j) {
+      next_[j] = std::max(next_[j], std::min(most_[j], worth[j]));
+      most_[j] = std::max(most_[j], worth[j]);
+    }
+  }
+  for (const int i : open) {
+    const double* worth = worth_to(i);
+    left_[i] = fees_[i] - sum_of(items_, [&]<typename Real>(int64_t j) {
+                 const Real most = load<Real>(&most_[j]);
+                 return load<Real>(worth + j) == most ? most - load<Real>(&next_[j]) : Real{};
+               });
+  }
+  const size_t before = open.size();
+  std::erase_if(open, [&](int i) {
+    if (left_[i] > 0.0) return false;
+    enter(i, depth, value);
+    return true;
+  });
+  return open.size() < before;
+}
+
+// Prices of the items, not below what is held, at which nobody is worth its fee: whoever enters
+// then adds at most what the prices of its items are above what is held. They fall from the highest
+// worth, item by item and level by level, as far as the fees allow.
+double Entry::added_at_most(int depth) {
+  const std::vector<int>& open = open_[depth];
+  const double* held = this->held(depth);
+  for (const int i : open) left_[i] = fees_[i];
+  for (bool falling = true; falling;) {
+    falling = false;
+    for (int j = 0; j < items_; ++j) {
+      double& price = most_[j];
+      double level = held[j], room = price - held[j];
+      for (const int i : open) {
+        const double worth = worth_to(i)[j];
+        if (worth >= price) {
+          room = std::min(room, left_[i]);
+        } else {
+          level = std::max(level, worth);
+        }
+      }
+      if (room <= 0.0) continue;
+      const double fall = std::min(room, price - level);
+      for (const int i : open) {
+        if (worth_to(i)[j] >= price) left_[i] -= fall;
+      }
+      price = fall < room ? level : price - fall;
+      falling = true;
+    }
+  }
+  double sum = 0.0;
+  for (int j = 0; j < items_; ++j) sum += most_[j] - held[j];
+  return sum;
+}
+
+void Entry::search(int depth, double value) {
+  std::vector<int>& open = open_[depth];
+  const size_t entered_before = who_.size();
+  for (;;) {
+    double sum = 0.0, most = 0.0;
+    int next = kNobody;
+    std::erase_if(open, [&](int i) {
+      const double gain = added(i, held(depth)) - fees_[i];
+      if (gain <= 0.0) return true;
+      if (gain > most) most = gain, next = i;
+      sum += gain;
+      return false;
+    });
+    if (next == kNobody || value + sum <= best_) break;
+    if (enter_the_needed(depth, value)) continue;
+    const double at_most = value + added_at_most(depth);
+    if (at_most <= best_) break;
+    // Who enters although the prices leave some of its fee costs that much more.
+    const auto useless = [&](int i) { return at_most - left_[i] <= best_; };
+    if (std::erase_if(open, useless) > 0) continue;
+    // With it, one level deeper; then without it.
+    const size_t entered = who_.size();
+    double with = value;
+    open.erase(std::find(open.begin(), open.end(), next));
+    open_[depth + 1] = open;
+    std::copy_n(held(depth), items_, held(depth + 1));
+    enter(next, depth + 1, with);
+    search(depth + 1, with);
+    who_.resize(entered);
+  }
+  if (value > best_) best_ = value, best_who_ = who_;
+  who_.resize(entered_before);
+}
+
+EntryFees::EntryFees(Parameters parameters) : parameters_(std::move(parameters)) {
+  const int64_t n = bidders(), m = items();
+  if (n > kMostBidders) {
+    throw user_error("mechanism '{}': expected at most {} bidders, found {}", name(), kMostBidders,
+                     n);
+  }
+  fees_ = tensor(parameters_, "fees", {n}).values;
+  reserves_ = tensor(parameters_, "reserves", {n, m}).values;
+  for (const std::vector<double>* each : {&fees_, &reserves_}) {
+    if (std::all_of(each->begin(), each->end(), [](double x) { return x >= 0.0; })) continue;
+    throw user_error("mechanism '{}': fees and reserves must not be negative", name());
+  }
+}
+
+void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* allocation,
+                    double* payments) const {
+  CHECK(accepts(n, m), "{} is {}x{}, the bids are {}x{}", name(), bidders(), items(), n, m);
+  const int64_t size = int64_t{n} * m;
+  std::fill(allocation, allocation + profiles * size, 0.0);
+  std::fill(payments, payments + profiles * n, 0.0);
+  Entry entry(n, m);
+  std::vector<double> worths(size), own(n);
+  std::vector<int> who;
+  for (int64_t k = 0; k < profiles; ++k, bids += size, allocation += size, payments += n) {
+    throw_if_stopped();
+    for (int64_t e = 0; e < size; ++e) worths[e] = bids[e] - reserves_[e];
+    const double total = entry.best(worths.data(), fees_.data());
+    who = entry.who();
+    std::fill(own.begin(), own.end(), 0.0);
+    for (int j = 0; j < m; ++j) {
+      int winner = Entry::kNobody;
+      double most = 0.0;
+      for (const int i : who) {
+        if (worths[i * m + j] > most) most = worths[i * m + j], winner = i;
+      }
+      if (winner == Entry::kNobody) continue;
+      allocation[winner * m + j] = 1.0;
+      own[winner] += bids[winner * m + j];
+    }
+    for (const int i : who) {
+      const double without = entry.best(worths.data(), fees_.data(), i);
+      payments[i] = std::clamp(without - (total - own[i]), 0.0, own[i]);  // rounding only
+    }
+  }
+}
+
+}  // namespace agora::auctions

@@ -1,0 +1,71 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "auctions/mechanism.h"
+
+// Affine maximisers in which whoever gets anything pays a fee to enter: no allocation has to be
+// listed, only who enters is searched.
+namespace agora::auctions {
+
+// Who is to enter: the set of bidders with the highest sum over the items of the item's highest
+// worth to one of them, if that is above 0, less their fees. Exact, by branch and bound.
+//
+// Without fees the sum is submodular: the more have entered, the less another one adds. So who adds
+// its fee beside all others belongs to some best set, and who does not add it to those that have
+// entered already stays out. What neither decides is branched on.
+class Entry {
+ public:
+  static constexpr int kNobody = -1;
+
+  Entry(int bidders, int items);
+
+  // Of worths (n, m) and fees (n); as if bidder `without` were not there.
+  double best(const double* worths, const double* fees, int without = kNobody);
+  // Those of the last best(), in no order.
+  const std::vector<int>& who() const { return best_who_; }
+
+ private:
+  void search(int depth, double value);
+  void enter(int bidder, int depth, double& value);
+  double added(int bidder, const double* held) const;
+  // Those enter who add their fee beside all others, if any.
+  bool enter_the_needed(int depth, double& value);
+  // An upper bound of what can still be added, less fees; `left_` is what it leaves of each fee.
+  double added_at_most(int depth);
+  double* held(int depth) { return held_.data() + int64_t{depth} * items_; }
+  const double* worth_to(int bidder) const { return worths_ + int64_t{bidder} * items_; }
+
+  int bidders_, items_;
+  const double *worths_ = nullptr, *fees_ = nullptr;
+  std::vector<double> held_;            // (depths, m): the highest worth to those who have entered
+  std::vector<std::vector<int>> open_;  // (depths): who could still enter
+  std::vector<double> left_;            // (n)
+  std::vector<double> most_, next_;     // (m)
+  std::vector<int> who_, best_who_;
+  double best_ = 0.0;
+};
+
+// Chooses who enters and the allocation to them with the highest sum of b_ij - reserve_ij over what
+// is sold, less the fees of those who enter; bidder i pays the highest sum without it less that of
+// the others and of all reserves and fees now. Fees and reserves are not negative, so that nobody
+// is paid.
+class EntryFees : public Mechanism {
+ public:
+  static constexpr int kMostBidders = 20;
+
+  explicit EntryFees(Parameters parameters);  // tensors fees (n), reserves (n, m)
+
+  const std::string& name() const override { return parameters_.mechanism; }
+  int bidders() const override { return parameters_.bidders; }
+  int items() const override { return parameters_.items; }
+  Parameters parameters() const override { return parameters_; }
+  void run(int64_t profiles, int bidders, int items, const double* bids, double* allocation,
+           double* payments) const override;
+
+ private:
+  Parameters parameters_;
+  std::vector<double> fees_, reserves_;
+};
+
+}  // namespace agora::auctions

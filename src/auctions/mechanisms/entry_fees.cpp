@@ -1,0 +1,159 @@
+// Affine maximisers in which whoever gets anything pays a fee to enter. Of all bidders those enter
+// who together are worth the most: a search among sets of bidders, however many items there are.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "auctions/exact/entry.h"
+#include "auctions/exact/evolution.h"
+#include "auctions/exact/reserve.h"
+#include "auctions/setting.h"
+#include "base/progress.h"
+#include "base/thread_pool.h"
+
+namespace agora::auctions::kind_entry_fees {
+namespace {
+
+constexpr int64_t kSearchNumbers = 400'000, kPolishNumbers = 4'000'000;  // values, at most
+constexpr int kTries = 40, kPolishTries = 20;                            // per number searched
+constexpr int64_t kSlice = 64;
+// To begin with: of the reserves of items on their own, and of what a bidder gains without fees.
+constexpr double kReserves[] = {0.0, 0.5, 1.0}, kFees[] = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4};
+
+// What is searched: reserves and fees as shares of those, the same for bidders who are alike.
+class Shares {
+ public:
+  Shares(const Setting& setting, const std::vector<double>& values)
+      : alike_(setting.bidder_symmetric()),
+        reserves_(reserves_for(setting)),
+        gains_(setting.bidders()) {
+    const int64_t n = setting.bidders(), m = setting.items();
+    const int64_t profiles = std::ssize(values) / (n * m);
+    for (int64_t sale = 0; sale < profiles * m; ++sale) {
+      const double* bids = values.data() + sale / m * n * m + sale % m;
+      int64_t winner = 0;
+      double best = 0.0, second = 0.0;
+      for (int64_t i = 0; i < n; ++i) {
+        const double bid = bids[i * m];
+        second = std::max(second, std::min(best, bid));
+        if (bid > best) best = bid, winner = i;
+      }
+      gains_[winner] += (best - second) / static_cast<double>(profiles);
+    }
+    if (!alike_) return;
+    const double all = std::accumulate(gains_.begin(), gains_.end(), 0.0);
+    std::fill(gains_.begin(), gains_.end(), all / static_cast<double>(n));
+  }
+
+  // Pairs of a share of the reserves and one of the gain; what is below 0 stands for 0.
+  size_t pairs() const { return alike_ ? 1 : gains_.size(); }
+  Parameters operator()(Parameters parameters, const std::vector<double>& pairs) const {
+    const int64_t n = parameters.bidders, m = parameters.items;
+    Parameters::Tensor fees{{n}, gains_}, reserves{{n, m}, reserves_};
+    for (int64_t i = 0; i < n; ++i) {
+      const double* pair = &pairs[alike_ ? 0 : 2 * i];
+      for (int64_t j = 0; j < m; ++j) reserves.values[i * m + j] *= std::max(0.0, pair[0]);
+      fees.values[i] *= std::max(0.0, pair[1]);
+    }
+    parameters.tensors["fees"] = std::move(fees);
+    parameters.tensors["reserves"] = std::move(reserves);
+    return parameters;
+  }
+
+ private:
+  bool alike_;
+  std::vector<double> reserves_;  // (n, m)
+  std::vector<double> gains_;     // (n)
+};
+
+double mean_revenue(const EntryFees& mechanism, const double* values, int64_t profiles) {
+  const int n = mechanism.bidders(), m = mechanism.items();
+  const int64_t parts = (profiles + kSlice - 1) / kSlice;
+  std::vector<double> sums(parts);
+  default_pool().run(parts, [&](int64_t part) {
+    const int64_t first = part * kSlice, count = std::min(kSlice, profiles - first);
+    std::vector<double> allocation(count * n * m), payments(count * n);
+    mechanism.run(count, n, m, values + first * n * m, allocation.data(), payments.data());
+    sums[part] = std::accumulate(payments.begin(), payments.end(), 0.0);
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(profiles);
+}
+
+std::vector<double> first_pairs(size_t pairs, const auto& revenue) {
+  std::vector<double> best;
+  double most = -1.0;
+  for (const double reserve : kReserves) {
+    for (const double fee : kFees) {
+      std::vector<double> all;
+      for (size_t k = 0; k < pairs; ++k) all.insert(all.end(), {reserve, fee});
+      const double earned = revenue(all);
+      if (earned > most) most = earned, best = std::move(all);
+    }
+  }
+  return best;
+}
+
+int64_t profiles_within(const Setting& setting, int64_t numbers) {
+  return std::max<int64_t>(1, numbers / (int64_t{setting.bidders()} * setting.items()));
+}
+
+Parameters design(const Setting& setting, const Design& how) {
+  const std::vector<double> values =
+      design_values(setting, how.seed,
+                    std::min(profiles_within(setting, kPolishNumbers),
+                             how.told.whole<int64_t>(design_profiles().name)));
+  const int64_t profiles = std::ssize(values) / (int64_t{setting.bidders()} * setting.items());
+  const int64_t few = std::min(profiles, profiles_within(setting, kSearchNumbers));
+  const Shares shares(setting, values);
+  const Parameters named = parameters_for("entry-fees", setting);
+  const auto revenue_on = [&](int64_t count) {
+    return [&, count](const std::vector<double>& pairs) {
+      return mean_revenue(EntryFees(shares(named, pairs)), values.data(), count);
+    };
+  };
+  note_activity("searching on {} profiles", few);
+  std::vector<double> best = first_pairs(shares.pairs(), revenue_on(few));
+  const int numbers = static_cast<int>(best.size()) + 1;
+  best = maximise(revenue_on(few), best,
+                  {.step = 0.2, .evaluations = kTries * numbers, .seed = how.seed});
+  note_activity("polishing on {} profiles", profiles);
+  best = maximise(revenue_on(profiles), best,
+                  {.step = 0.02, .evaluations = kPolishTries * numbers, .seed = how.seed});
+  Parameters parameters = shares(named, best);
+  parameters.notes["design_profiles"] = std::to_string(profiles);
+  return parameters;
+}
+
+// About how many seconds one thread takes.
+double effort(const Setting& setting) {
+  constexpr double kSecondsPerNumber = 5e-9;  // of a bidder
+  const double numbers = setting.bidder_symmetric() ? 3.0 : 2.0 * setting.bidders() + 1.0;
+  const double begun = std::size(kReserves) * std::size(kFees);
+  return kSecondsPerNumber * setting.bidders() *
+         ((begun + kTries * numbers) * static_cast<double>(kSearchNumbers) +
+          kPolishTries * numbers * static_cast<double>(kPolishNumbers));
+}
+
+std::string refusal(const Setting& setting) {
+  if (setting.bidders() <= EntryFees::kMostBidders) return "";
+  return fmt::format("it searches who enters among at most {} bidders; tariff takes any number",
+                     EntryFees::kMostBidders);
+}
+
+}  // namespace
+
+MechanismKind entry_entry_fees() {
+  return {.name = "entry-fees",
+          .summary = "affine maximiser in which whoever gets anything pays a fee to enter",
+          .pays =
+              "what its presence costs the others, in bids, reserves and entry fees; at least its "
+              "own fee and the reserves of what it gets",
+          .trial_setting = "3x3 uniform(0,1)",
+          .parameters = {design_profiles()},
+          .refusal = refusal,
+          .design = design,
+          .make = [](Parameters p) { return std::make_unique<EntryFees>(std::move(p)); },
+          .effort = effort};
+}
+
+}  // namespace agora::auctions::kind_entry_fees

@@ -1,0 +1,218 @@
+// Affine maximisers with entry fees: who enters is the best set, outcomes are those of the affine
+// maximiser that lists all allocations, and no lie pays whatever the fees are.
+#include <agora/auction_audit.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "auctions/exact/affine_maximiser.h"
+#include "auctions/exact/entry.h"
+#include "auctions/setting.h"
+#include "base/rng.h"
+#include "support/scratch.h"
+
+namespace agora::auctions {
+namespace {
+
+// Of all sets of bidders.
+double highest(const std::vector<double>& worths, const std::vector<double>& fees, int m,
+               int without) {
+  const int n = static_cast<int>(fees.size());
+  double best = 0.0;
+  for (int set = 1; set < 1 << n; ++set) {
+    if (without >= 0 && (set >> without & 1) != 0) continue;
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) sum -= (set >> i & 1) != 0 ? fees[i] : 0.0;
+    for (int j = 0; j < m; ++j) {
+      double most = 0.0;
+      for (int i = 0; i < n; ++i) {
+        if ((set >> i & 1) != 0) most = std::max(most, worths[i * m + j]);
+      }
+      sum += most;
+    }
+    best = std::max(best, sum);
+  }
+  return best;
+}
+
+double sum_of(const std::vector<int>& who, const std::vector<double>& worths,
+              const std::vector<double>& fees, int m) {
+  double sum = 0.0;
+  for (const int i : who) sum -= fees[i];
+  for (int j = 0; j < m; ++j) {
+    double most = 0.0;
+    for (const int i : who) most = std::max(most, worths[i * m + j]);
+    sum += most;
+  }
+  return sum;
+}
+
+// Worths as markets have them, nearly the same for all, exactly the same, with many zeros, with few
+// levels; fees from none to more than anybody is worth.
+TEST(EntryFees, LetTheBestSetEnter) {
+  int sets = 0;
+  for (const auto& [n, m] : {std::pair{1, 3}, {2, 1}, {4, 5}, {7, 12}, {9, 3}, {10, 8}}) {
+    Entry entry(n, m);
+    for (uint32_t trial = 0; trial < 400; ++trial) {
+      Rng rng(5, 1, trial, static_cast<uint32_t>(n));
+      std::vector<double> worths(n * m), fees(n);
+      const uint32_t law = trial % 5;
+      const double fee = 0.4 * m / n * rng.uniform() * (trial % 3);
+      for (int e = 0; e < n * m; ++e) {
+        const double u = rng.uniform();
+        worths[e] = law == 0   ? u - 0.3
+                    : law == 1 ? 0.5 + 1e-3 * u
+                    : law == 2 ? 0.25 * (e % m)
+                    : law == 3 ? std::max(0.0, 2 * u - 1)
+                               : std::round(4 * u) / 4 - 0.25;
+      }
+      for (double& each : fees) each = trial % 2 == 0 ? fee : fee * 2 * rng.uniform();
+      for (int without = -1; without < n; without += 3) {
+        const double expected = highest(worths, fees, m, without);
+        ASSERT_NEAR(entry.best(worths.data(), fees.data(), without), expected, 1e-12)
+            << n << "x" << m << ", trial " << trial << ", without " << without;
+        ASSERT_NEAR(sum_of(entry.who(), worths, fees, m), expected, 1e-12);
+        for (const int i : entry.who()) ASSERT_NE(i, without);
+        const int entered = static_cast<int>(entry.who().size());
+        sets += entered > 1 && entered < n - 1;
+      }
+    }
+  }
+  EXPECT_GT(sets, 1000);
+}
+
+Parameters drawn(const Setting& market, uint64_t seed) {
+  const int64_t n = market.bidders(), m = market.items();
+  Rng rng(seed);
+  Parameters parameters = parameters_for("entry-fees", market);
+  Parameters::Tensor fees{{n}, {}}, reserves{{n, m}, {}};
+  for (int64_t i = 0; i < n; ++i) fees.values.push_back(0.5 * rng.uniform());
+  for (int64_t e = 0; e < n * m; ++e) reserves.values.push_back(0.4 * rng.uniform());
+  parameters.tensors["fees"] = std::move(fees);
+  parameters.tensors["reserves"] = std::move(reserves);
+  return parameters;
+}
+
+TEST(EntryFees, AreTheAffineMaximiserOfTheirBoosts) {
+  for (const char* text : {"2x2", "3x2", "2x4", "4x3", "1x3"}) {
+    const Setting market = setting(text);
+    const int n = market.bidders(), m = market.items();
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      const Parameters own = drawn(market, seed);
+      const std::vector<double>&fees = own.tensors.at("fees").values,
+            &reserves = own.tensors.at("reserves").values;
+      Parameters listed = parameters_for("ama", market);
+      Parameters::Tensor boosts{{allocation_count(n, m)}, {}};
+      for (int64_t a = 0; a < boosts.shape[0]; ++a) {
+        const std::vector<int> owners = allocation_owners(a, n, m);
+        double boost = 0.0;
+        for (int i = 0; i < n; ++i) {
+          boost -= std::find(owners.begin(), owners.end(), i) == owners.end() ? 0.0 : fees[i];
+        }
+        for (int j = 0; j < m; ++j) boost -= owners[j] < 0 ? 0.0 : reserves[owners[j] * m + j];
+        boosts.values.push_back(boost);
+      }
+      listed.tensors["boosts"] = std::move(boosts);
+      listed.tensors["weights"] = {{n}, std::vector<double>(n, 1.0)};
+      std::vector<double> bids(500 * n * m);
+      market.sample(seed, kEvaluationStream, 0, 500, bids.data());
+      const Outcome found = run(EntryFees(own), bids);
+      const Outcome expected = run(AffineMaximiser(listed), bids);
+      EXPECT_EQ(found.allocation, expected.allocation) << text;
+      double paid = 0.0;
+      for (size_t k = 0; k < found.payments.size(); ++k) {
+        ASSERT_NEAR(found.payments[k], expected.payments[k], 1e-12) << text;
+        paid += found.payments[k];
+      }
+      EXPECT_GT(paid, 100.0);
+    }
+  }
+}
+
+// Every value of a bidder against lies of a grid, the others' bids at random.
+TEST(EntryFees, NoLiePaysWhateverTheyAre) {
+  for (const char* text : {"3x3", "5x4", "8x2"}) {
+    const Setting market = setting(text);
+    const int n = market.bidders(), m = market.items();
+    double most = 0.0;
+    for (uint64_t seed = 11; seed <= 13; ++seed) {
+      const EntryFees mechanism(drawn(market, seed));
+      Rng rng(seed, 2);
+      for (int trial = 0; trial < 20; ++trial) {
+        std::vector<double> others((n - 1) * m);
+        for (double& bid : others) bid = rng.uniform() < 0.2 ? 0.0 : rng.uniform();
+        constexpr int kBids = 100;  // each is a value and a lie
+        std::vector<double> own(kBids * m), all;
+        for (double& bid : own) bid = std::round(10 * 1.5 * rng.uniform()) / 10;
+        for (int k = 0; k < kBids; ++k) {
+          all.insert(all.end(), own.begin() + k * m, own.begin() + (k + 1) * m);
+          all.insert(all.end(), others.begin(), others.end());
+        }
+        const Outcome outcome = run(mechanism, all);
+        const auto utility = [&](int value, int bid) {
+          double worth = -outcome.payments[bid * n];
+          for (int j = 0; j < m; ++j)
+            worth += own[value * m + j] * outcome.allocation[bid * n * m + j];
+          return worth;
+        };
+        for (int value = 0; value < kBids; ++value) {
+          for (int bid = 0; bid < kBids; ++bid) {
+            most = std::max(most, utility(value, bid) - utility(value, value));
+          }
+        }
+      }
+    }
+    EXPECT_LT(most, 1e-12) << text;
+  }
+}
+
+double earned(const Mechanism& mechanism, const Setting& market) {
+  return evaluate(mechanism, market, {.profiles = 20'000, .seed = 9}).revenue;
+}
+
+double designed(const Setting& market, int profiles) {
+  return earned(*exact("entry-fees", market, {.arguments = {{"design-profiles", profiles}}}),
+                market);
+}
+
+// One item: a fee is a reserve, and each bidder's own reserve makes it Myerson's auction.
+TEST(EntryFees, OfOneItemAreMyersons) {
+  const Setting market = setting("3x1 uniform(0,1) / uniform(0,2) / uniform(0,3)");
+  const double best = earned(*exact("myerson", market), market);
+  EXPECT_NEAR(designed(market, 5000), best, 0.005 * best);
+}
+
+// One bidder: the best price of the bundle, 3.4483, is a fee; item by item earns 2.5.
+TEST(EntryFees, OfOneBidderSellAllAsOne) {
+  const Setting market = setting("1x10");
+  const double bundle = earned(*exact("bundle", market), market);
+  EXPECT_GT(designed(market, 5000), bundle - 0.02);
+}
+
+// Many items among many bidders, where item by item leaves each winner a tenth of what it gets.
+TEST(EntryFees, EarnMoreThanItemByItem) {
+  for (const char* text : {"6x20", "4x8 lognormal(0,1)",
+                           "3x6 uniform(0,1) / uniform(0,2) / "
+                           "uniform(1,2)"}) {
+    const Setting market = setting(text);
+    EXPECT_GT(designed(market, 300), 1.03 * earned(*exact("itemwise-myerson", market), market))
+        << text;
+  }
+}
+
+TEST(EntryFees, RefuseOthers) {
+  expect_user_error([] { exact("entry-fees", setting("21x2"), {}); },
+                    {"at most 20 bidders", "tariff takes any number"});
+  expect_user_error([] { exact("entry-fees", setting("2x2; demand unit"), {}); },
+                    {"does not take unit demand"});
+  Parameters bad = drawn(setting("2x2"), 1);
+  bad.tensors.at("fees").values[1] = -0.1;
+  expect_user_error([&] { EntryFees mechanism(bad); }, {"must not be negative"});
+  bad.tensors.erase("fees");
+  expect_user_error([&] { EntryFees mechanism(bad); }, {"'fees' is missing"});
+  bad.bidders = 1'000'000;
+  expect_user_error([&] { EntryFees mechanism(bad); }, {"at most 20 bidders, found 1000000"});
+}
+
+}  // namespace
+}  // namespace agora::auctions
