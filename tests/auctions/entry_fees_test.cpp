@@ -85,9 +85,11 @@ Parameters drawn(const Setting& market, uint64_t seed) {
   const int64_t n = market.bidders(), m = market.items();
   Rng rng(seed);
   Parameters parameters = parameters_for("entry-fees", market);
-  Parameters::Tensor fees{{n}, {}}, reserves{{n, m}, {}};
+  Parameters::Tensor fees{{n}, {}}, reserves{{n, m}, {}}, weights{{n}, {}};
   for (int64_t i = 0; i < n; ++i) fees.values.push_back(0.5 * rng.uniform());
   for (int64_t e = 0; e < n * m; ++e) reserves.values.push_back(0.4 * rng.uniform());
+  for (int64_t i = 0; i < n; ++i) weights.values.push_back(0.5 + rng.uniform());
+  parameters.tensors["weights"] = std::move(weights);
   parameters.tensors["fees"] = std::move(fees);
   parameters.tensors["reserves"] = std::move(reserves);
   return parameters;
@@ -99,21 +101,26 @@ TEST(EntryFees, AreTheAffineMaximiserOfTheirBoosts) {
     const int n = market.bidders(), m = market.items();
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       const Parameters own = drawn(market, seed);
-      const std::vector<double>&fees = own.tensors.at("fees").values,
-            &reserves = own.tensors.at("reserves").values;
+      const auto numbers = [&](const char* name) { return own.tensors.at(name).values; };
+      const std::vector<double> fees = numbers("fees"), reserves = numbers("reserves"),
+                                weights = numbers("weights");
       Parameters listed = parameters_for("ama", market);
       Parameters::Tensor boosts{{allocation_count(n, m)}, {}};
       for (int64_t a = 0; a < boosts.shape[0]; ++a) {
         const std::vector<int> owners = allocation_owners(a, n, m);
         double boost = 0.0;
         for (int i = 0; i < n; ++i) {
-          boost -= std::find(owners.begin(), owners.end(), i) == owners.end() ? 0.0 : fees[i];
+          const bool enters = std::find(owners.begin(), owners.end(), i) != owners.end();
+          if (enters) boost -= weights[i] * fees[i];
         }
-        for (int j = 0; j < m; ++j) boost -= owners[j] < 0 ? 0.0 : reserves[owners[j] * m + j];
+        for (int j = 0; j < m; ++j) {
+          const int i = owners[j];
+          if (i >= 0) boost -= weights[i] * reserves[i * m + j];
+        }
         boosts.values.push_back(boost);
       }
       listed.tensors["boosts"] = std::move(boosts);
-      listed.tensors["weights"] = {{n}, std::vector<double>(n, 1.0)};
+      listed.tensors["weights"] = {{n}, weights};
       std::vector<double> bids(500 * n * m);
       market.sample(seed, kEvaluationStream, 0, 500, bids.data());
       const Outcome found = run(EntryFees(own), bids);
@@ -189,11 +196,11 @@ TEST(EntryFees, OfOneBidderSellAllAsOne) {
   EXPECT_GT(designed(market, 5000), bundle - 0.02);
 }
 
-// Many items among many bidders, where item by item leaves each winner a tenth of what it gets.
+// Many items among many bidders, where item by item leaves each winner a tenth of what it gets; and
+// bidders who differ, where a weight has to make up for a law that is narrow.
 TEST(EntryFees, EarnMoreThanItemByItem) {
-  for (const char* text : {"6x20", "4x8 lognormal(0,1)",
-                           "3x6 uniform(0,1) / uniform(0,2) / "
-                           "uniform(1,2)"}) {
+  for (const char* text : {"6x20", "4x8 lognormal(0,1)", "2x6 uniform(0,1) / uniform(2,3)",
+                           "3x4 uniform(0,1) / uniform(0,1) / normal(1,0.1,0,2)"}) {
     const Setting market = setting(text);
     EXPECT_GT(designed(market, 300), 1.03 * earned(*exact("itemwise-myerson", market), market))
         << text;
@@ -208,6 +215,9 @@ TEST(EntryFees, RefuseOthers) {
   Parameters bad = drawn(setting("2x2"), 1);
   bad.tensors.at("fees").values[1] = -0.1;
   expect_user_error([&] { EntryFees mechanism(bad); }, {"must not be negative"});
+  bad.tensors.at("weights").values[0] = 0.0;
+  bad.tensors.at("fees").values[1] = 0.1;
+  expect_user_error([&] { EntryFees mechanism(bad); }, {"weights must be positive"});
   bad.tensors.erase("fees");
   expect_user_error([&] { EntryFees mechanism(bad); }, {"'fees' is missing"});
   bad.bidders = 1'000'000;

@@ -161,11 +161,16 @@ EntryFees::EntryFees(Parameters parameters) : parameters_(std::move(parameters))
     throw user_error("mechanism '{}': expected at most {} bidders, found {}", name(), kMostBidders,
                      n);
   }
+  weights_ = tensor(parameters_, "weights", {n}).values;
   fees_ = tensor(parameters_, "fees", {n}).values;
   reserves_ = tensor(parameters_, "reserves", {n, m}).values;
   for (const std::vector<double>* each : {&fees_, &reserves_}) {
     if (std::all_of(each->begin(), each->end(), [](double x) { return x >= 0.0; })) continue;
     throw user_error("mechanism '{}': fees and reserves must not be negative", name());
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    if (!(weights_[i] > 0.0)) throw user_error("mechanism '{}': weights must be positive", name());
+    fees_[i] *= weights_[i];
   }
 }
 
@@ -180,7 +185,7 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
   std::vector<int> who;
   for (int64_t k = 0; k < profiles; ++k, bids += size, allocation += size, payments += n) {
     throw_if_stopped();
-    for (int64_t e = 0; e < size; ++e) worths[e] = bids[e] - reserves_[e];
+    for (int64_t e = 0; e < size; ++e) worths[e] = weights_[e / m] * (bids[e] - reserves_[e]);
     const double total = entry.best(worths.data(), fees_.data());
     who = entry.who();
     std::fill(own.begin(), own.end(), 0.0);
@@ -192,11 +197,12 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
       }
       if (winner == Entry::kNobody) continue;
       allocation[winner * m + j] = 1.0;
-      own[winner] += bids[winner * m + j];
+      own[winner] += weights_[winner] * bids[winner * m + j];
     }
     for (const int i : who) {
       const double without = entry.best(worths.data(), fees_.data(), i);
-      payments[i] = std::clamp(without - (total - own[i]), 0.0, own[i]);  // rounding only
+      const double lost = std::clamp(without - (total - own[i]), 0.0, own[i]);  // rounding only
+      payments[i] = lost / weights_[i];
     }
   }
 }

@@ -46,15 +46,15 @@ class Entry {
   double best_ = 0.0;
 };
 
-// Chooses who enters and the allocation to them with the highest sum of b_ij - reserve_ij over what
-// is sold, less the fees of those who enter; bidder i pays the highest sum without it less that of
-// the others and of all reserves and fees now. Fees and reserves are not negative, so that nobody
-// is paid.
+// Chooses who enters and the allocation to them with the highest sum of w_i (b_ij - reserve_ij)
+// over what is sold, less w_i fee_i of those who enter; bidder i pays (the highest sum without it -
+// that of the others and of all reserves and fees now) / w_i. Fees and reserves are not negative,
+// so that nobody is paid.
 class EntryFees : public Mechanism {
  public:
   static constexpr int kMostBidders = 20;
 
-  explicit EntryFees(Parameters parameters);  // tensors fees (n), reserves (n, m)
+  explicit EntryFees(Parameters parameters);  // tensors weights (n), fees (n), reserves (n, m)
 
   const std::string& name() const override { return parameters_.mechanism; }
   int bidders() const override { return parameters_.bidders; }
@@ -65,7 +65,7 @@ class EntryFees : public Mechanism {
 
  private:
   Parameters parameters_;
-  std::vector<double> fees_, reserves_;
+  std::vector<double> weights_, fees_, reserves_;  // fees times weights
 };
 
 }  // namespace agora::auctions

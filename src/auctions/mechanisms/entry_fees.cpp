@@ -1,6 +1,7 @@
 // Affine maximisers in which whoever gets anything pays a fee to enter. Of all bidders those enter
 // who together are worth the most: a search among sets of bidders, however many items there are.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -45,18 +46,30 @@ class Shares {
     std::fill(gains_.begin(), gains_.end(), all / static_cast<double>(n));
   }
 
-  // Pairs of a share of the reserves and one of the gain; what is below 0 stands for 0.
-  size_t pairs() const { return alike_ ? 1 : gains_.size(); }
-  Parameters operator()(Parameters parameters, const std::vector<double>& pairs) const {
+  // What a search begins with, from shares of the reserves and of the gain.
+  std::vector<double> first(double reserve, double fee) const {
+    if (alike_) return {reserve, fee};
+    std::vector<double> numbers;
+    for (size_t i = 0; i < gains_.size(); ++i) {
+      numbers.insert(numbers.end(), {reserve, fee, 0.0});
+    }
+    return numbers;
+  }
+
+  // Of a bidder's numbers the first two are such shares, those below 0 standing for 0; the third is
+  // the logarithm of its weight, which is 1 for all who are alike.
+  Parameters operator()(Parameters parameters, const std::vector<double>& numbers) const {
     const int64_t n = parameters.bidders, m = parameters.items;
-    Parameters::Tensor fees{{n}, gains_}, reserves{{n, m}, reserves_};
+    Parameters::Tensor fees{{n}, gains_}, reserves{{n, m}, reserves_}, weights{{n}, {}};
     for (int64_t i = 0; i < n; ++i) {
-      const double* pair = &pairs[alike_ ? 0 : 2 * i];
-      for (int64_t j = 0; j < m; ++j) reserves.values[i * m + j] *= std::max(0.0, pair[0]);
-      fees.values[i] *= std::max(0.0, pair[1]);
+      const double* own = &numbers[alike_ ? 0 : 3 * i];
+      for (int64_t j = 0; j < m; ++j) reserves.values[i * m + j] *= std::max(0.0, own[0]);
+      fees.values[i] *= std::max(0.0, own[1]);
+      weights.values.push_back(alike_ ? 1.0 : std::exp(own[2] - numbers[2]));
     }
     parameters.tensors["fees"] = std::move(fees);
     parameters.tensors["reserves"] = std::move(reserves);
+    parameters.tensors["weights"] = std::move(weights);
     return parameters;
   }
 
@@ -79,15 +92,13 @@ double mean_revenue(const EntryFees& mechanism, const double* values, int64_t pr
   return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(profiles);
 }
 
-std::vector<double> first_pairs(size_t pairs, const auto& revenue) {
+std::vector<double> first_numbers(const Shares& shares, const auto& revenue) {
   std::vector<double> best;
   double most = -1.0;
   for (const double reserve : kReserves) {
     for (const double fee : kFees) {
-      std::vector<double> all;
-      for (size_t k = 0; k < pairs; ++k) all.insert(all.end(), {reserve, fee});
-      const double earned = revenue(all);
-      if (earned > most) most = earned, best = std::move(all);
+      const double earned = revenue(shares.first(reserve, fee));
+      if (earned > most) most = earned, best = shares.first(reserve, fee);
     }
   }
   return best;
@@ -107,18 +118,18 @@ Parameters design(const Setting& setting, const Design& how) {
   const Shares shares(setting, values);
   const Parameters named = parameters_for("entry-fees", setting);
   const auto revenue_on = [&](int64_t count) {
-    return [&, count](const std::vector<double>& pairs) {
-      return mean_revenue(EntryFees(shares(named, pairs)), values.data(), count);
+    return [&, count](const std::vector<double>& numbers) {
+      return mean_revenue(EntryFees(shares(named, numbers)), values.data(), count);
     };
   };
   note_activity("searching on {} profiles", few);
-  std::vector<double> best = first_pairs(shares.pairs(), revenue_on(few));
-  const int numbers = static_cast<int>(best.size()) + 1;
+  std::vector<double> best = first_numbers(shares, revenue_on(few));
+  const int free = static_cast<int>(best.size()) + 1;
   best = maximise(revenue_on(few), best,
-                  {.step = 0.2, .evaluations = kTries * numbers, .seed = how.seed});
+                  {.step = 0.2, .evaluations = kTries * free, .seed = how.seed});
   note_activity("polishing on {} profiles", profiles);
   best = maximise(revenue_on(profiles), best,
-                  {.step = 0.02, .evaluations = kPolishTries * numbers, .seed = how.seed});
+                  {.step = 0.02, .evaluations = kPolishTries * free, .seed = how.seed});
   Parameters parameters = shares(named, best);
   parameters.notes["design_profiles"] = std::to_string(profiles);
   return parameters;
@@ -127,7 +138,7 @@ Parameters design(const Setting& setting, const Design& how) {
 // About how many seconds one thread takes.
 double effort(const Setting& setting) {
   constexpr double kSecondsPerNumber = 5e-9;  // of a bidder
-  const double numbers = setting.bidder_symmetric() ? 3.0 : 2.0 * setting.bidders() + 1.0;
+  const double numbers = setting.bidder_symmetric() ? 3.0 : 3.0 * setting.bidders() + 1.0;
   const double begun = std::size(kReserves) * std::size(kFees);
   return kSecondsPerNumber * setting.bidders() *
          ((begun + kTries * numbers) * static_cast<double>(kSearchNumbers) +
