@@ -208,8 +208,8 @@ TEST(EntryFees, EarnMoreThanItemByItem) {
 }
 
 TEST(EntryFees, RefuseOthers) {
-  expect_user_error([] { exact("entry-fees", setting("21x2"), {}); },
-                    {"at most 20 bidders", "tariff takes any number"});
+  expect_user_error([] { exact("entry-fees", setting("51x2"), {}); },
+                    {"at most 50 bidders", "tariff takes any number"});
   expect_user_error([] { exact("entry-fees", setting("2x2; demand unit"), {}); },
                     {"does not take unit demand"});
   Parameters bad = drawn(setting("2x2"), 1);
@@ -221,7 +221,7 @@ TEST(EntryFees, RefuseOthers) {
   bad.tensors.erase("fees");
   expect_user_error([&] { EntryFees mechanism(bad); }, {"'fees' is missing"});
   bad.bidders = 1'000'000;
-  expect_user_error([&] { EntryFees mechanism(bad); }, {"at most 20 bidders, found 1000000"});
+  expect_user_error([&] { EntryFees mechanism(bad); }, {"at most 50 bidders, found 1000000"});
 }
 
 }  // namespace

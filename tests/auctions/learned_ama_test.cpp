@@ -250,7 +250,7 @@ TEST(LearnedAma, RefusesWhatIsNoAffineMaximiser) {
   large.items = 50;
   expect_user_error([&] { SizeMaximiser mechanism(large); }, {"10x50 is too large"});
   expect_user_error([] { trainer("learned-ama", setting("10x50"), Recipe{}, 1); },
-                    {"cannot take setting", "tariff takes any size"});
+                    {"cannot take setting", "entry-fees and tariff take"});
 }
 
 }  // namespace

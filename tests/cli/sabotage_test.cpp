@@ -240,6 +240,32 @@ TEST(Sabotage, OfTwoByTwo) {
   }
 }
 
+TEST(Sabotage, OfManyItems) {
+  const auto line = [](double revenue, double item_by_item) {
+    return Json{{"revenue", revenue}, {"strong", 0.0}, {"item_by_item", item_by_item}};
+  };
+  const Json good{{"5x10", line(7.044, 6.719)},
+                  {"10x50", line(42.39, 40.91)},
+                  {"8x20 lognormal(0,1)", line(64.89, 53.13)}};
+  const std::string name = "beyond-many-items";
+  const Trial quickly{name, Scale::kQuick, Json::array({good})};
+  EXPECT_EQ(missed(name, Scale::kQuick, quickly.good), "");
+  for (const Trial& trial : {quickly, full(name, good)}) {
+    for (const std::string market : {"5x10", "10x50", "8x20 lognormal(0,1)"}) {
+      trial.notices("no fees in " + market, [&](Json& result) {
+        result[market]["revenue"] = result[market]["item_by_item"];
+      });
+      trial.notices("a number compared with itself in " + market, [&](Json& result) {
+        result[market]["item_by_item"] = result[market]["revenue"];
+      });
+      trial.notices("a lie that pays in " + market,
+                    [&](Json& result) { result[market]["strong"] = 1e-4; });
+    }
+    trial.notices("tariffs in their place",
+                  [](Json& result) { result["10x50"]["revenue"] = 41.22; });
+  }
+}
+
 TEST(Sabotage, OfLearningCurves) {
   const std::string name = "ch5-learning-curves";
   for (const std::string network : {"regretnet", "algnet"}) {

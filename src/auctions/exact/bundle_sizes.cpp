@@ -71,7 +71,8 @@ std::string size_refusal(const Setting& setting) {
   if (BundleSizes::table_size(setting.bidders(), setting.items()) <= BundleSizes::kMostEntries)
     return "";
   return fmt::format(
-      "its tables of who gets how many items have more than {} entries; tariff takes any size",
+      "its tables of who gets how many items have more than {} entries; entry-fees and tariff take "
+      "any number of items",
       BundleSizes::kMostEntries);
 }
 

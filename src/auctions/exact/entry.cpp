@@ -141,6 +141,7 @@ void Entry::search(int depth, double value) {
     // Who enters although the prices leave some of its fee costs that much more.
     const auto useless = [&](int i) { return at_most - left_[i] <= best_; };
     if (std::erase_if(open, useless) > 0) continue;
+    throw_if_stopped();
     // With it, one level deeper; then without it.
     const size_t entered = who_.size();
     double with = value;

@@ -52,7 +52,7 @@ class Entry {
 // so that nobody is paid.
 class EntryFees : public Mechanism {
  public:
-  static constexpr int kMostBidders = 20;
+  static constexpr int kMostBidders = 50;
 
   explicit EntryFees(Parameters parameters);  // tensors weights (n), fees (n), reserves (n, m)
 
