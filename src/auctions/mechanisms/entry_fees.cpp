@@ -16,7 +16,8 @@ namespace agora::auctions::kind_entry_fees {
 namespace {
 
 constexpr int64_t kSearchNumbers = 400'000, kPolishNumbers = 4'000'000;  // values, at most
-constexpr int kTries = 40, kPolishTries = 20;                            // per number searched
+// Per number searched, and in all.
+constexpr int kTries = 40, kPolishTries = 20, kMostTries = 1500, kMostPolishTries = 400;
 constexpr int64_t kSlice = 64;
 // To begin with: of the reserves of items on their own, and of what a bidder gains without fees.
 constexpr double kReserves[] = {0.0, 0.5, 1.0}, kFees[] = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4};
@@ -108,6 +109,13 @@ int64_t profiles_within(const Setting& setting, int64_t numbers) {
   return std::max<int64_t>(1, numbers / (int64_t{setting.bidders()} * setting.items()));
 }
 
+struct Tries {
+  explicit Tries(int numbers)
+      : search(std::min(kTries * (numbers + 1), kMostTries)),
+        polish(std::min(kPolishTries * (numbers + 1), kMostPolishTries)) {}
+  int search, polish;
+};
+
 Parameters design(const Setting& setting, const Design& how) {
   const std::vector<double> values =
       design_values(setting, how.seed,
@@ -124,12 +132,12 @@ Parameters design(const Setting& setting, const Design& how) {
   };
   note_activity("searching on {} profiles", few);
   std::vector<double> best = first_numbers(shares, revenue_on(few));
-  const int free = static_cast<int>(best.size()) + 1;
-  best = maximise(revenue_on(few), best,
-                  {.step = 0.2, .evaluations = kTries * free, .seed = how.seed});
+  const Tries tries(static_cast<int>(best.size()));
+  best =
+      maximise(revenue_on(few), best, {.step = 0.2, .evaluations = tries.search, .seed = how.seed});
   note_activity("polishing on {} profiles", profiles);
   best = maximise(revenue_on(profiles), best,
-                  {.step = 0.02, .evaluations = kPolishTries * free, .seed = how.seed});
+                  {.step = 0.02, .evaluations = tries.polish, .seed = how.seed});
   Parameters parameters = shares(named, best);
   parameters.notes["design_profiles"] = std::to_string(profiles);
   return parameters;
@@ -138,11 +146,13 @@ Parameters design(const Setting& setting, const Design& how) {
 // About how many seconds one thread takes.
 double effort(const Setting& setting) {
   constexpr double kSecondsPerNumber = 5e-9;  // of a bidder
-  const double numbers = setting.bidder_symmetric() ? 3.0 : 3.0 * setting.bidders() + 1.0;
-  const double begun = std::size(kReserves) * std::size(kFees);
-  return kSecondsPerNumber * setting.bidders() *
-         ((begun + kTries * numbers) * static_cast<double>(kSearchNumbers) +
-          kPolishTries * numbers * static_cast<double>(kPolishNumbers));
+  const Tries tries(setting.bidder_symmetric() ? 2 : 3 * setting.bidders());
+  const int64_t begun = std::size(kReserves) * std::size(kFees);
+  const auto& table = laws_of(setting).table;
+  const int64_t there_are = table ? std::ssize(table->design) : kPolishNumbers;
+  const int64_t runs = (begun + tries.search) * std::min(kSearchNumbers, there_are) +
+                       tries.polish * std::min(kPolishNumbers, there_are);
+  return kSecondsPerNumber * setting.bidders() * static_cast<double>(runs);
 }
 
 std::string refusal(const Setting& setting) {
