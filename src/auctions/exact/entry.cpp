@@ -166,7 +166,7 @@ EntryFees::EntryFees(Parameters parameters) : parameters_(std::move(parameters))
   fees_ = tensor(parameters_, "fees", {n}).values;
   reserves_ = tensor(parameters_, "reserves", {n, m}).values;
   for (const std::vector<double>* each : {&fees_, &reserves_}) {
-    if (std::all_of(each->begin(), each->end(), [](double x) { return x >= 0.0; })) continue;
+    if (std::none_of(each->begin(), each->end(), [](double x) { return x < 0.0; })) continue;
     throw user_error("mechanism '{}': fees and reserves must not be negative", name());
   }
   for (int64_t i = 0; i < n; ++i) {
