@@ -26,6 +26,7 @@ constexpr int kFolds = 5;
 constexpr int64_t kTrialIterations = 20, kFewestIterations = 20;
 constexpr double kTrialShare = 0.05;
 constexpr int64_t kRegretProfiles = 200;
+constexpr double kMostEffort = 30;   // of a baseline: what it would take if it did not hurry
 constexpr double kBoundSeconds = 6;  // a bound is not for those who have less
 
 double seconds_since(Clock::time_point start) {
@@ -275,9 +276,12 @@ std::optional<Contender> best_baseline(const Setting& setting, int64_t profiles,
   std::vector<std::unique_ptr<Mechanism>> made;
   std::vector<const Mechanism*> seen;
   for (const MechanismKind& kind : mechanisms()) {
-    if (kind.network || kind.effort || !truthful_everywhere(kind, setting)) continue;
+    if (kind.network || !truthful_everywhere(kind, setting)) continue;
     if (!refusal_of(kind, setting).empty()) continue;
-    made.push_back(exact(kind.name, setting, {.seed = seed, .arguments = fitted(kind, setting)}));
+    if (kind.effort && (kind.soon.empty() || kind.effort(setting) > kMostEffort)) continue;
+    Arguments arguments = fitted(kind, setting);
+    arguments.insert(kind.soon.begin(), kind.soon.end());
+    made.push_back(exact(kind.name, setting, {.seed = seed, .arguments = arguments}));
     seen.push_back(made.back().get());
   }
   if (made.empty()) return std::nullopt;

@@ -40,6 +40,7 @@ struct MechanismKind {
   std::function<std::unique_ptr<Mechanism>(Parameters)> make;
   // About how many seconds a design takes; empty: moments.
   std::function<double(const Setting&)> effort = {};
+  Arguments soon = {};  // with which it takes moments all the same, and earns a little less
   std::shared_ptr<const NetworkKind> network = nullptr;  // of those that are trained
   bool refines = false;  // begins with what another kind learns: a design tries it last
 };

@@ -173,8 +173,11 @@ TEST(CrossValidation, JudgesEveryRowByADesignThatHasNotSeenIt) {
 }
 
 TEST(Baseline, IsTheBestOfTheQuickOnes) {
-  EXPECT_EQ(best_baseline(setting("2x2"), 50'000, 1)->mechanism, "bundle");  // .8393
-  EXPECT_EQ(best_baseline(setting("3x10"), 5'000, 1)->mechanism.find("bundle"), std::string::npos);
+  const auto fees = best_baseline(setting("2x2"), 50'000, 1);  // the bundle earns .8393
+  EXPECT_EQ(fees->mechanism, "entry-fees");
+  EXPECT_NEAR(fees->revenue, 0.870, 0.006);
+  EXPECT_EQ(best_baseline(setting("1x2"), 50'000, 1)->mechanism, "sja");
+  EXPECT_EQ(best_baseline(setting("60x2"), 1'000, 1)->mechanism.find("entry"), std::string::npos);
 }
 
 // Reserves by the marginals would be for bidders who do not know of each other.

@@ -174,7 +174,8 @@ MechanismKind entry_entry_fees() {
           .refusal = refusal,
           .design = design,
           .make = [](Parameters p) { return std::make_unique<EntryFees>(std::move(p)); },
-          .effort = effort};
+          .effort = effort,
+          .soon = {{design_profiles().name, 500}}};
 }
 
 }  // namespace agora::auctions::kind_entry_fees
