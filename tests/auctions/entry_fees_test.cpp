@@ -53,7 +53,7 @@ double sum_of(const std::vector<int>& who, const std::vector<double>& worths,
 TEST(EntryFees, LetTheBestSetEnter) {
   int sets = 0;
   for (const auto& [n, m] : {std::pair{1, 3}, {2, 1}, {4, 5}, {7, 12}, {9, 3}, {10, 8}}) {
-    Entry entry(n, m);
+    EntrySearch entry(n, m);
     for (uint32_t trial = 0; trial < 400; ++trial) {
       Rng rng(5, 1, trial, static_cast<uint32_t>(n));
       std::vector<double> worths(n * m), fees(n);

@@ -21,7 +21,7 @@ double sum_of(int count, const Term& term) {
 
 }  // namespace
 
-Entry::Entry(int bidders, int items)
+EntrySearch::EntrySearch(int bidders, int items)
     : bidders_(bidders),
       items_(items),
       held_((int64_t{bidders} + 1) * items),
@@ -30,7 +30,7 @@ Entry::Entry(int bidders, int items)
       most_(items),
       next_(items) {}
 
-double Entry::best(const double* worths, const double* fees, int without) {
+double EntrySearch::best(const double* worths, const double* fees, int without) {
   worths_ = worths;
   fees_ = fees;
   best_ = 0.0;
@@ -45,14 +45,14 @@ double Entry::best(const double* worths, const double* fees, int without) {
   return best_;
 }
 
-double Entry::added(int bidder, const double* held) const {
+double EntrySearch::added(int bidder, const double* held) const {
   const double* worth = worth_to(bidder);
   return sum_of(items_, [&]<typename Real>(int64_t j) {
     return larger(Real{}, load<Real>(worth + j) - load<Real>(held + j));
   });
 }
 
-void Entry::enter(int bidder, int depth, double& value) {
+void EntrySearch::enter(int bidder, int depth, double& value) {
   const double* worth = worth_to(bidder);
   double* held = this->held(depth);
   value += added(bidder, held) - fees_[bidder];
@@ -60,7 +60,7 @@ void Entry::enter(int bidder, int depth, double& value) {
   who_.push_back(bidder);
 }
 
-bool Entry::enter_the_needed(int depth, double& value) {
+bool EntrySearch::enter_the_needed(int depth, double& value) {
   std::vector<int>& open = open_[depth];
   std::copy_n(held(depth), items_, most_.begin());
   std::copy_n(held(depth), items_, next_.begin());
@@ -90,7 +90,7 @@ bool Entry::enter_the_needed(int depth, double& value) {
 // Prices of the items, not below what is held, at which nobody is worth its fee: whoever enters
 // then adds at most what the prices of its items are above what is held. They fall from the highest
 // worth, item by item and level by level, as far as the fees allow.
-double Entry::added_at_most(int depth) {
+double EntrySearch::added_at_most(int depth) {
   const std::vector<int>& open = open_[depth];
   const double* held = this->held(depth);
   for (const int i : open) left_[i] = fees_[i];
@@ -121,7 +121,7 @@ double Entry::added_at_most(int depth) {
   return sum;
 }
 
-void Entry::search(int depth, double value) {
+void EntrySearch::search(int depth, double value) {
   std::vector<int>& open = open_[depth];
   const size_t entered_before = who_.size();
   for (;;) {
@@ -181,7 +181,7 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
   const int64_t size = int64_t{n} * m;
   std::fill(allocation, allocation + profiles * size, 0.0);
   std::fill(payments, payments + profiles * n, 0.0);
-  Entry entry(n, m);
+  EntrySearch entry(n, m);
   std::vector<double> worths(size), own(n);
   std::vector<int> who;
   for (int64_t k = 0; k < profiles; ++k, bids += size, allocation += size, payments += n) {
@@ -191,12 +191,12 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
     who = entry.who();
     std::fill(own.begin(), own.end(), 0.0);
     for (int j = 0; j < m; ++j) {
-      int winner = Entry::kNobody;
+      int winner = EntrySearch::kNobody;
       double most = 0.0;
       for (const int i : who) {
         if (worths[i * m + j] > most) most = worths[i * m + j], winner = i;
       }
-      if (winner == Entry::kNobody) continue;
+      if (winner == EntrySearch::kNobody) continue;
       allocation[winner * m + j] = 1.0;
       own[winner] += weights_[winner] * bids[winner * m + j];
     }

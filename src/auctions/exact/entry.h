@@ -14,11 +14,11 @@ namespace agora::auctions {
 // Without fees the sum is submodular: the more have entered, the less another one adds. So who adds
 // its fee beside all others belongs to some best set, and who does not add it to those that have
 // entered already stays out. What neither decides is branched on.
-class Entry {
+class EntrySearch {
  public:
   static constexpr int kNobody = -1;
 
-  Entry(int bidders, int items);
+  EntrySearch(int bidders, int items);
 
   // Of worths (n, m) and fees (n); as if bidder `without` were not there.
   double best(const double* worths, const double* fees, int without = kNobody);
