@@ -24,13 +24,17 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::string one_line(const std::string& message) {
   std::string line;
   line.reserve(message.size());
+  unsigned char before = 0;
   for (const char c : message) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+    const bool is_c1 = before == 0xc2 && byte >= 0x80 && byte < 0xa0;  // U+0080 to U+009F
+    if (is_c1) line.resize(line.size() - 1);
+    if (is_c1 || byte < 0x20 || byte == 0x7f) {
       line += fmt::format("\\x{:02x}", byte);
     } else {
       line += c;
     }
+    before = byte;
   }
   return line;
 }

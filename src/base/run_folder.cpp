@@ -212,6 +212,7 @@ void RunFolder::lock() {
       throw user_error("{} is in use by process {}", path_.string(),
                        holder.empty() ? "unknown" : printable(holder));
     }
+    throw_if_stopped();
     std::this_thread::sleep_for(kBetweenTries);
   }
   // Who holds it, for the message above; the lock itself dies with the process.

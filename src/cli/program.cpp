@@ -213,7 +213,8 @@ int run_program(const std::vector<std::string>& arguments) {
     tell("agora: {}\n", end.what());
     return end.status();
   } catch (const std::filesystem::filesystem_error& error) {
-    tell("agora: cannot use {}: {}\n", error.path1().string(), error.code().message());
+    tell("agora: {}\n",
+         user_error("cannot use {}: {}", error.path1().string(), error.code().message()).what());
     return 2;
   } catch (const std::system_error& error) {  // of fmt::print
     if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0)

@@ -33,6 +33,11 @@ TEST(Error, UserErrorsAreOneLineWhateverTheyQuote) {
   EXPECT_STREQ(user_error("no file '{}'", "a\nb\r\x1b\x7f").what(),
                "no file 'a\\x0ab\\x0d\\x1b\\x7f'");
   EXPECT_STREQ(user_error("no file '{}'", "na\xc3\xafve \\n").what(), "no file 'na\xc3\xafve \\n'");
+  EXPECT_STREQ(user_error("{}",
+                          "a\xc2\x9b"
+                          "2J\xc2\xa0")
+                   .what(),
+               "a\\x9b2J\xc2\xa0");
 }
 
 TEST(Error, SuggestsTheNearestName) {

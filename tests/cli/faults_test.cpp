@@ -137,6 +137,8 @@ TEST(Faults, PathsThatCannotBeUsed) {
     expect_one_line("agora resume " + path, "", scratch);
     expect_one_line("agora report " + path, "", scratch);
   }
+  // Too long, and of two lines.
+  expect_one_line(R"~(agora agent eval "$(printf 'x\n%0254d' 0)")~", "", scratch);
   for (const char* output : {"a.csv", "a/b.csv", "folder", "none/m.csv", "/dev/full"}) {
     shell("ln -s b.csv a.csv; ln -s a.csv b.csv", scratch.path());
     expect_one_line(std::string("agora plan convert cliffwalking --out-format csv --out ") + output,
