@@ -71,6 +71,10 @@ report::Chart drawing(const Json& drawn, const std::string& method, const std::s
   solution.policy.actions = model.actions();
   solution.policy.probabilities = drawn.at(method).at("policy").get<std::vector<double>>();
   solution.value = drawn.at(method).at("value").get<std::vector<double>>();
+  const auto states = static_cast<size_t>(model.states());
+  const auto actions = static_cast<size_t>(model.actions());
+  CHECK(solution.policy.probabilities.size() == states * actions && solution.value.size() == states,
+        "{} was drawn on another cliff", method);
   report::GridPicture picture = report::grid_policy(model, solution, method);
   picture.caption = words;
   return picture;

@@ -159,6 +159,7 @@ Judgement judge(Scale, const std::vector<Json>& results) {
     outcome.findings.push_back(finding(model + ", β → ∞: value against the optimum", "V → V*",
                                        {one["cold_value"].get<double>()}, at_most(1e-8)));
     const auto distance = one["distance"].get<std::vector<double>>();
+    CHECK(!distance.empty(), "no distances of {}", model);
     outcome.findings.push_back(
         finding(fmt::format("{}, β = {:g}: largest distance from the optimum", model,
                             one["beta"].back().get<double>()),

@@ -107,7 +107,7 @@ Judgement judge(Scale, const std::vector<Json>& results) {
       }
       for (size_t i = 0; i < series.x.size(); ++i) {
         std::vector<double> here;
-        for (const auto& one : means) here.push_back(one[i]);
+        for (const auto& one : means) here.push_back(one.at(i));
         const Summary summary = summarise(here);
         series.y.push_back(summary.mean);
         if (here.size() < 2) continue;

@@ -99,6 +99,7 @@ std::vector<double> late(const std::vector<Json>& results, const std::string& st
   std::vector<double> all;
   for (const Json& result : results) {
     const Json& seen = result.at(stage).at("seen");
+    CHECK(seen.size() >= 3, "{} looks of {}", seen.size(), stage);
     double sum = 0;
     for (size_t k = seen.size() - 3; k < seen.size(); ++k) sum += seen[k].at(what).get<double>();
     all.push_back(sum / 3);
@@ -161,6 +162,7 @@ Judgement judge(Scale scale, const std::vector<Json>& results) {
     curves.series.push_back(seen_curve(name + ", new zoos", results, stage, "steps", "test"));
   }
   const std::vector<double> x = curves.series[0].x;
+  CHECK(!x.empty(), "PPO was not looked at");
   curves.series.push_back(
       {.name = "peeking", .x = {x.front(), x.back()}, .y = {kPeek, kPeek}, .dashed = true});
   outcome.charts = {chances, curves};

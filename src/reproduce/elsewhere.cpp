@@ -81,6 +81,15 @@ ElsewhereRun run_of(const Json& told, const std::string& where) {
   return run;
 }
 
+// Rules count seeds: the same whole experiment twice would be two.
+void expect_different_seeds(const std::vector<ElsewhereRun>& runs, const std::string& name) {
+  std::set<uint64_t> seeds;
+  for (const ElsewhereRun& run : runs) {
+    if (what_made(run.result) != Made::kExperiment || seeds.insert(run.seed).second) continue;
+    throw user_error("{}: two runs of the whole experiment with seed {}", name, run.seed);
+  }
+}
+
 std::string interval(const Json& earned) {
   const auto ends = earned.at("ci95").get<std::vector<double>>();
   return fmt::format("{} [{}, {}]", report::readable(earned.at("mean").get<double>()),
@@ -186,6 +195,7 @@ Elsewhere read_elsewhere(const fs::path& folder, const std::vector<const Experim
     for (size_t k = 0; k < runs.size(); ++k) {
       read.push_back(run_of(runs[k], fmt::format("{}: run {}", name, k + 1)));
     }
+    expect_different_seeds(read, name);
     if (made_at != scale_name(scale) || read.empty()) continue;
     try {
       judge_elsewhere(*experiment, scale, read);

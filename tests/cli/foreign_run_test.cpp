@@ -38,6 +38,8 @@ TEST_F(ForeignRun, OnlyRunsAreResumed) {
   }
   config("verb = 'reproduce'\nwhat = ['ch1-optimal-auction']\nout = 'stolen'");
   expect_refused("--run needs --task");
+  config("verb = 'reproduce'\ntask = 'ch1-optimal-auction'\nseeds = '3,4'");
+  expect_refused("takes --seed, not --seeds");
 }
 
 TEST_F(ForeignRun, OutputsStayInTheFolder) {

@@ -28,8 +28,8 @@ const Json kAuction{
     {"sale_rate", 0.75},
     {"seconds", 12.5}};
 
-Json run_with(const Json& result) {
-  return {{"seed", 7},           {"command", "agora agent train leep --env procgen/maze"},
+Json run_with(const Json& result, int seed = 7) {
+  return {{"seed", seed},        {"command", "agora agent train leep --env procgen/maze"},
           {"commit", "0123abc"}, {"machine", "16 cores, one GPU"},
           {"seconds", 5400},     {"result", result}};
 }
@@ -96,7 +96,7 @@ TEST(Elsewhere, MayBeAWholeExperiment) {
   const Order order{.scale = Scale::kFull, .out = scratch.path()};
   const auto chapter_with = [&](double first, double second) {
     Json file = file_with({{"points", first}});
-    file["runs"].push_back(run_with({{"points", second}}));
+    file["runs"].push_back(run_with({{"points", second}}, 8));
     file["runs"].push_back(run_with(kAuction));
     return judge({}, order, {&kGames}, read(scratch, file)).at(0);
   };
@@ -145,6 +145,8 @@ TEST(Elsewhere, RefusesWhatIsNotOfTheForm) {
   refused("expected games", kAgent, [](Json& file) { file["experiment"] = "others"; });
   refused("quick or full", kAgent, [](Json& file) { file["scale"] = "half"; });
   refused("seed", kAgent, [](Json& file) { file["runs"][0]["seed"] = -1; });
+  refused("with seed 7", {{"points", 4}},
+          [](Json& file) { file["runs"].push_back(file["runs"][0]); });
   refused("two ends", kAgent,
           [](Json& file) { file["runs"][0]["result"]["test"]["ci95"] = Json::array({1}); });
   for (const char* bytes : {"", "{", "[]", "\x01"}) {

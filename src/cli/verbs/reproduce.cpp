@@ -233,6 +233,7 @@ void run(const Options& options, const Common& common) {
   const Scale scale = options.scale == "quick" ? Scale::kQuick : Scale::kFull;
   if (!options.task.empty()) {
     if (options.run.empty()) throw user_error("reproduce: --task needs --run");
+    if (!options.named.empty()) throw user_error("reproduce: --task takes --seed, not --seeds");
     run_alone(options, scale, common);
   } else if (!options.run.empty()) {
     throw user_error("reproduce: --run needs --task");
