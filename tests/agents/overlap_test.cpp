@@ -77,6 +77,7 @@ TEST_P(Overlapping, ChangesNothing) {
   EXPECT_EQ(played[0].values, played[1].values);
   EXPECT_EQ(played[0].rewards, played[1].rewards);
   EXPECT_EQ(played[0].ends, played[1].ends);
+  EXPECT_EQ(played[0].levels, played[1].levels);
   EXPECT_EQ(played[0].after, played[1].after);
   EXPECT_EQ(played[0].last_values, played[1].last_values);
   EXPECT_EQ(told[0], told[1]);

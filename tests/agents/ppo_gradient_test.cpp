@@ -202,5 +202,35 @@ INSTANTIATE_TEST_SUITE_P(All, PpoSlope,
                                            Case{"SeparateLink", true, true, Link::kMax, true}),
                          [](const auto& one) { return one.param.name; });
 
+// A value of its own is learned by updates, in as many epochs as it is told.
+TEST(SeparateValue, LearnsInEpochsOfItsOwn) {
+  const Space space{{ObservationSpace::Type::kByte, {kNumbers}}, kActions};
+  const auto updated = [&](int64_t epochs) {
+    PpoOptions options = kOptions;
+    options.separate = SeparateValue{.epochs = epochs};
+    PpoMember member(space, {.kind = "mlp", .width = kWidth}, options, {}, false, kRowsMade,
+                     kRowsMade);
+    member.initialise(3, 0);
+    Rng rng(4);
+    const Rollout rollout = made_rollout(member, space, false, kRowsMade, rng);
+    std::vector<double> first, last, errors;
+    const auto weights = [&](std::vector<double>& to) {
+      for (const std::string& name : member.parameter_names()) {
+        if (!name.starts_with("value.")) continue;
+        const auto held = member.variables().get(name);
+        to.insert(to.end(), held.begin(), held.end());
+      }
+    };
+    weights(first);
+    for (int k = 0; k < 30; ++k) errors.push_back(member.update(rollout, {}, 7, 0, k).value);
+    weights(last);
+    EXPECT_EQ(first.size(), 71U);
+    EXPECT_NE(first, last);
+    EXPECT_LT(errors.back(), errors.front());
+    return last;
+  };
+  EXPECT_NE(updated(1), updated(9));
+}
+
 }  // namespace
 }  // namespace agora::agents
