@@ -77,6 +77,13 @@ std::unique_ptr<Mechanism> make_mechanism(const MechanismKind& kind, Parameters 
     throw user_error("mechanism '{}': expected {} budgets, found {}", parameters.mechanism,
                      parameters.bidders, budgets);
   }
+  if (parameters.limits.demand == Demand::kUnit && parameters.items > 1 &&
+      !kind.takes_unit_demand) {
+    throw user_error("mechanism '{}': it does not take unit demand", parameters.mechanism);
+  }
+  if (budgets != 0 && !kind.takes_budgets) {
+    throw user_error("mechanism '{}': it does not take budgets", parameters.mechanism);
+  }
   return kind.make(std::move(parameters));
 }
 

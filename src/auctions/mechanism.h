@@ -42,7 +42,7 @@ struct MechanismKind {
   std::function<double(const Setting&)> effort = {};
   Arguments soon = {};  // with which it takes moments all the same, and earns a little less
   std::shared_ptr<const NetworkKind> network = nullptr;  // of those that are trained
-  bool refines = false;  // begins with what another kind learns: a design tries it last
+  bool refines = false;  // learns more than one kind does: a design tries it last
 };
 
 // Every kind, in the order of their file names (generated).

@@ -151,6 +151,35 @@ TEST_P(Conformance, LeavesNothingToGainByLying) {
   EXPECT_LE(largest, 1e-12);
 }
 
+// A bid beside which all others vanish buys nothing cheaper: what a bidder pays is no sum with its
+// own bids in it.
+TEST_P(Conformance, LeavesNothingToGainByBidsBeyondAllValues) {
+  if (!GetParam().truthful) GTEST_SKIP() << "does not claim to be truthful";
+  const Trial trial = trial_of(GetParam());
+  const int n = trial.market.bidders(), m = trial.market.items();
+  double largest = 0.0;
+  for (const double beyond : {1e9, 1e17, 1e300}) {
+    for (int i = 0; i < n; ++i) {
+      for (int mask = 1; mask < std::min(1 << m, 1 << 6); ++mask) {
+        std::vector<double> bids = trial.values;
+        for (int cell = 0; cell < kProfiles * n * m; ++cell) {
+          if (cell / m % n == i && (mask >> (cell % m) & 1) != 0) bids[cell] = beyond;
+        }
+        const Outcome lied = run(*trial.mechanism, bids);
+        for (int k = 0; k < kProfiles; ++k) {
+          double gain = trial.outcome.payments[k * n + i] - lied.payments[k * n + i];
+          for (int j = 0; j < m; ++j) {
+            const int cell = (k * n + i) * m + j;
+            gain += trial.values[cell] * (lied.allocation[cell] - trial.outcome.allocation[cell]);
+          }
+          largest = std::max(largest, gain);
+        }
+      }
+    }
+  }
+  EXPECT_LE(largest, 1e-12);
+}
+
 // Nobody is told something that goes unheard.
 TEST_P(Conformance, RefusesTheParametersOfOthers) {
   const MechanismKind& kind = GetParam();

@@ -48,6 +48,42 @@ double sum_of(const std::vector<int>& who, const std::vector<double>& worths,
   return sum;
 }
 
+// Sums beyond all numbers are refused, and do not send the search round and round.
+TEST(EntryFees, RefuseWhatIsNotFinite) {
+  Parameters parameters = parameters_for("entry-fees", setting("4x4"));
+  parameters.tensors["weights"] = {{4}, {2, 1, 1, 1}};
+  parameters.tensors["fees"] = {{4}, std::vector<double>(4, 0.5)};
+  parameters.tensors["reserves"] = {{4, 4}, std::vector<double>(16, 0.1)};
+  std::vector<double> bids(16, 0.6);
+  bids[1] = 9e307;
+  bids[6] = 7e307;
+  expect_user_error([&] { run(EntryFees(parameters), bids); }, {"not finite"});
+  parameters.tensors["fees"].values[0] = 1e308;
+  expect_user_error([&] { EntryFees mechanism(parameters); }, {"a fee", "not finite"});
+}
+
+// What a search reads is counted, and stops where it is told to.
+TEST(EntryFees, CountWhatTheyRead) {
+  const int n = 20, m = 40;
+  Rng rng(3);
+  std::vector<double> worths(n * m), fees(n, 0.1);
+  for (double& worth : worths) worth = rng.uniform() < 0.3 ? 1.0 : 0.0;
+  EntrySearch exact(n, m), stopped(n, m);
+  exact.best(worths.data(), fees.data());
+  EXPECT_GT(exact.read(), 10'000);  // it branches
+  stopped.stop_after(2'000);
+  stopped.best(worths.data(), fees.data());
+  EXPECT_LT(stopped.read(), 4'000);
+}
+
+// Where the search branches much, the baseline of a training does without.
+TEST(EntryFees, KnowTheEffort) {
+  const MechanismKind& kind = mechanism_kind("entry-fees");
+  const double hard = kind.effort(setting("20x40 discrete(0:0.7,1:0.3)"));
+  const double easy = kind.effort(setting("20x40"));
+  EXPECT_GT(hard, 5 * easy);
+}
+
 // Worths as markets have them, nearly the same for all, exactly the same, with many zeros, with few
 // levels; fees from none to more than anybody is worth.
 TEST(EntryFees, LetTheBestSetEnter) {

@@ -44,6 +44,19 @@ std::vector<double> random_weights(Rng& rng, int n, int m, double low) {
   return weights;
 }
 
+// A file made by hand cannot give a kind limits that it does not keep to.
+TEST(Limits, AreRefusedByKindsThatDoNotKnowThem) {
+  for (const char* text : {"2x2; demand unit", "2x2; budget 0.5"}) {
+    Parameters parameters = parameters_for("ama", setting("2x2"));
+    parameters.tensors["weights"] = {{2}, {1.0, 1.0}};
+    parameters.tensors["boosts"] = {{9}, std::vector<double>(9, 0.0)};
+    make_mechanism(mechanism_kind("ama"), parameters);
+    parameters.limits = setting(text).limits();
+    expect_user_error([&] { make_mechanism(mechanism_kind("ama"), parameters); },
+                      {"does not take", setting(text).unit_demand() ? "unit" : "budgets"});
+  }
+}
+
 TEST(Assignment, IsTheBestOfAllMatchings) {
   Rng rng(3);
   for (int trial = 0; trial < 2000; ++trial) {

@@ -189,6 +189,22 @@ TEST(SlowSiftedAma, KeepsWhatOneMaximiserEarns) {
   EXPECT_GT(earned("sifted-ama"), earned("learned-ama") - 1e-3);
 }
 
+// The log is of one auction, also while the maximisers are learned apart: their sum would be above
+// all that the items are worth.
+TEST(SiftedAma, TellsTheRevenueOfOneAuction) {
+  const Setting market = setting("3x2");
+  Recipe how = recipe("sifted-ama", market);
+  how.iterations = 20;
+  how.batch = 512;
+  const auto training = trainer("sifted-ama", market, how, 1);
+  for (int k = 0; k < how.iterations; ++k) {
+    training->advance(1);
+    const double revenue = training->numbers().revenue;
+    EXPECT_GT(revenue, 0.7) << k;
+    EXPECT_LT(revenue, 1.3) << k;  // of all bids at most 1.5, .75 each
+  }
+}
+
 TEST(SiftedAma, RefusesOthers) {
   expect_user_error(
       [&] { trainer("sifted-ama", setting("2x2 uniform(0,1) / uniform(0,2)"), Recipe{}, 1); },
@@ -198,6 +214,8 @@ TEST(SiftedAma, RefusesOthers) {
   Parameters bad = drawn(setting("2x2"), 1);
   bad.tensors.at("boosts.1").values[2] = 5.0;
   expect_user_error([&] { SiftedMaximiser mechanism(bad); }, {"boosts must not rise"});
+  bad.tensors.at("boosts.1") = {{1}, {0.0}};
+  expect_user_error([&] { SiftedMaximiser mechanism(bad); }, {"'boosts.1'", "[3]"});
   bad.tensors.erase("boosts.1");
   expect_user_error([&] { SiftedMaximiser mechanism(bad); }, {"boosts.1"});
   bad.bidders = 1'000'000;

@@ -103,38 +103,50 @@ AffineMaximiser::AffineMaximiser(Parameters parameters)
 
 void AffineMaximiser::run_profile(const double* bids, double* allocation, double* payments) const {
   const int n = bidders(), m = items();
-  thread_local std::vector<double> scaled, shares, without;
-  scaled.resize(static_cast<size_t>(n) * m);  // w_i b_ij
-  shares.resize(n);                           // w_i v_i(a)
-  without.assign(n, -std::numeric_limits<double>::infinity());
+  thread_local std::vector<double> memory;
+  memory.resize(static_cast<size_t>(n) * (m + 3) + 1);
+  double* const scaled = memory.data();   // (n, m): w_i b_ij
+  double* const shares = scaled + n * m;  // (n): w_i v_i(a)
+  double* const without = shares + n;     // (n)
+  double* const after = without + n;      // (n + 1): boost and shares from i on
+  std::fill_n(without, n, -std::numeric_limits<double>::infinity());
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < m; ++j) scaled[i * m + j] = weights_[i] * bids[i * m + j];
   }
+  const auto share_out = [=, this](int64_t a) {
+    std::fill_n(shares, n, 0.0);
+    const int* const owner = owner_.data() + a * m;
+    for (int j = 0; j < m; ++j) {
+      if (owner[j] >= 0) shares[owner[j]] += scaled[owner[j] * m + j];
+    }
+    after[n] = boosts_[a];
+    for (int i = n - 1; i >= 0; --i) after[i] = after[i + 1] + shares[i];
+  };
+  // function(i, boost and shares of all but i): its own bids are in no such sum, so that one so
+  // large that others vanish beside it pays the same.
+  const auto each_without = [=](const auto& function) {
+    double before = 0.0;
+    for (int i = 0; i < n; ++i) {
+      function(i, before + after[i + 1]);
+      before += shares[i];
+    }
+  };
   double best = -std::numeric_limits<double>::infinity();
   int64_t chosen = 0;
   for (int64_t a = 0; a < allocations_; ++a) {
-    const int* owner = owner_.data() + a * m;
-    std::fill(shares.begin(), shares.end(), 0.0);
-    double total = boosts_[a];
-    for (int j = 0; j < m; ++j) {
-      if (owner[j] < 0) continue;
-      shares[owner[j]] += scaled[owner[j] * m + j];
-      total += scaled[owner[j] * m + j];
-    }
-    if (total > best) best = total, chosen = a;
-    for (int i = 0; i < n; ++i) without[i] = std::max(without[i], total - shares[i]);
+    share_out(a);
+    if (after[0] > best) best = after[0], chosen = a;
+    each_without([=](int i, double others) { without[i] = std::max(without[i], others); });
   }
-  const int* owner = owner_.data() + chosen * m;
-  std::fill(shares.begin(), shares.end(), 0.0);
+  share_out(chosen);
   for (int j = 0; j < m; ++j) {
-    if (owner[j] < 0) continue;
-    allocation[owner[j] * m + j] = 1.0;
-    shares[owner[j]] += scaled[owner[j] * m + j];
+    const int owner = owner_[chosen * m + j];
+    if (owner >= 0) allocation[owner * m + j] = 1.0;
   }
-  for (int i = 0; i < n; ++i) {
-    const double price = (without[i] - (best - shares[i])) / weights_[i];
+  each_without([&](int i, double others) {
+    const double price = (without[i] - others) / weights_[i];
     payments[i] = std::clamp(price, 0.0, shares[i] / weights_[i]);  // rounding only
-  }
+  });
 }
 
 BoostFamily allocation_boosts(const Setting& setting) {

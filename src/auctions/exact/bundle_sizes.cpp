@@ -190,7 +190,8 @@ void SizeMaximiser::run(int64_t profiles, int n, int m, const double* bids, doub
   constexpr int kLanes = Tables::kLanes;
   Tables tables(sizes_);
   const int size = n * m;
-  std::vector<double> worths(static_cast<size_t>(size) * kLanes), own(n);
+  std::vector<double> worths(static_cast<size_t>(size) * kLanes);
+  std::vector<double> own(n), shares(n), asked(n);  // of what each gets: bids, worth, terms
   std::vector<double> without(static_cast<size_t>(n) * kLanes);
   std::fill(allocation, allocation + profiles * size, 0.0);
   for (int64_t first = 0; first < profiles; first += kLanes) {
@@ -219,13 +220,23 @@ void SizeMaximiser::run(int64_t profiles, int n, int m, const double* bids, doub
     }
     for (int l = 0; l < lanes; ++l) {
       const int64_t profile = first + l;
-      std::fill(own.begin(), own.end(), 0.0);
+      for (std::vector<double>* each : {&own, &shares, &asked}) {
+        std::fill(each->begin(), each->end(), 0.0);
+      }
       tables.each_sale(chosen[l], l, [&](int i, int j) {
-        allocation[profile * size + i * m + j] = 1.0;
-        own[i] += bids[profile * size + i * m + j];
+        const int e = i * m + j;
+        allocation[profile * size + e] = 1.0;
+        own[i] += bids[profile * size + e];
+        shares[i] += worths[e * kLanes + l];
+        asked[i] += terms_[e];
       });
       for (int i = 0; i < n; ++i) {
-        const double price = own[i] - (most[l] - without[i * kLanes + l]) / weights_[i];
+        // Its own bids are in no sum: one so large that others vanish beside it pays the same.
+        double now = boosts_[chosen[l]] + asked[i];
+        for (int k = 0; k < n; ++k) {
+          if (k != i) now += shares[k];
+        }
+        const double price = (without[i * kLanes + l] - now) / weights_[i];
         payments[profile * n + i] = std::clamp(price, 0.0, own[i]);  // rounding only
       }
     }

@@ -1,6 +1,9 @@
 #include "auctions/exact/entry.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "auctions/lanes.h"
 #include "base/error.h"
@@ -96,6 +99,7 @@ double EntrySearch::added_at_most(int depth) {
   for (const int i : open) left_[i] = fees_[i];
   for (bool falling = true; falling;) {
     falling = false;
+    note_pass(open);
     for (int j = 0; j < items_; ++j) {
       double& price = most_[j];
       double level = held[j], room = price - held[j];
@@ -107,7 +111,7 @@ double EntrySearch::added_at_most(int depth) {
           level = std::max(level, worth);
         }
       }
-      if (room <= 0.0) continue;
+      if (!(room > 0.0)) continue;
       const double fall = std::min(room, price - level);
       for (const int i : open) {
         if (worth_to(i)[j] >= price) left_[i] -= fall;
@@ -124,7 +128,8 @@ double EntrySearch::added_at_most(int depth) {
 void EntrySearch::search(int depth, double value) {
   std::vector<int>& open = open_[depth];
   const size_t entered_before = who_.size();
-  for (;;) {
+  while (read_ < most_read_) {
+    note_pass(open);
     double sum = 0.0, most = 0.0;
     int next = kNobody;
     std::erase_if(open, [&](int i) {
@@ -172,6 +177,9 @@ EntryFees::EntryFees(Parameters parameters) : parameters_(std::move(parameters))
   for (int64_t i = 0; i < n; ++i) {
     if (!(weights_[i] > 0.0)) throw user_error("mechanism '{}': weights must be positive", name());
     fees_[i] *= weights_[i];
+    if (!std::isfinite(fees_[i])) {
+      throw user_error("mechanism '{}': a fee times its weight is not finite", name());
+    }
   }
 }
 
@@ -182,14 +190,24 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
   std::fill(allocation, allocation + profiles * size, 0.0);
   std::fill(payments, payments + profiles * n, 0.0);
   EntrySearch entry(n, m);
-  std::vector<double> worths(size), own(n);
+  std::vector<double> worths(size);
+  std::vector<double> own(n), asked(n);  // of what a bidder wins: worth, and reserves
+  std::vector<double> bid(n);            // and its bids
   std::vector<int> who;
   for (int64_t k = 0; k < profiles; ++k, bids += size, allocation += size, payments += n) {
     throw_if_stopped();
-    for (int64_t e = 0; e < size; ++e) worths[e] = weights_[e / m] * (bids[e] - reserves_[e]);
-    const double total = entry.best(worths.data(), fees_.data());
+    double all = std::accumulate(fees_.begin(), fees_.end(), 0.0);
+    for (int64_t e = 0; e < size; ++e) {
+      worths[e] = weights_[e / m] * (bids[e] - reserves_[e]);
+      all += std::abs(worths[e]);
+    }
+    if (!std::isfinite(all)) {  // neither are sums
+      std::fill_n(payments, n, std::numeric_limits<double>::quiet_NaN());
+      continue;
+    }
+    entry.best(worths.data(), fees_.data());
     who = entry.who();
-    std::fill(own.begin(), own.end(), 0.0);
+    for (std::vector<double>* each : {&own, &asked, &bid}) std::fill(each->begin(), each->end(), 0);
     for (int j = 0; j < m; ++j) {
       int winner = EntrySearch::kNobody;
       double most = 0.0;
@@ -198,12 +216,19 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
       }
       if (winner == EntrySearch::kNobody) continue;
       allocation[winner * m + j] = 1.0;
-      own[winner] += weights_[winner] * bids[winner * m + j];
+      own[winner] += most;
+      asked[winner] += reserves_[winner * m + j];
+      bid[winner] += bids[winner * m + j];
     }
     for (const int i : who) {
-      const double without = entry.best(worths.data(), fees_.data(), i);
-      const double lost = std::clamp(without - (total - own[i]), 0.0, own[i]);  // rounding only
-      payments[i] = lost / weights_[i];
+      // Its own bids are in no sum: one so large that others vanish beside it pays the same.
+      double others = 0.0;
+      for (const int other : who) {
+        if (other != i) others += own[other] - fees_[other];
+      }
+      const double lost = entry.best(worths.data(), fees_.data(), i) - others;
+      const double price = (fees_[i] + std::max(0.0, lost)) / weights_[i] + asked[i];
+      payments[i] = std::min(price, bid[i]);  // rounding only
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "auctions/mechanism.h"
@@ -22,6 +23,10 @@ class EntrySearch {
 
   // Of worths (n, m) and fees (n); as if bidder `without` were not there.
   double best(const double* worths, const double* fees, int without = kNobody);
+  // How many worths all searches have read so far: exponentially many in the bidders at worst. Who
+  // has read `most` stops, and what it finds then is not exact.
+  int64_t read() const { return read_; }
+  void stop_after(int64_t most) { most_read_ = most; }
   // Those of the last best(), in no order.
   const std::vector<int>& who() const { return best_who_; }
 
@@ -33,6 +38,7 @@ class EntrySearch {
   bool enter_the_needed(int depth, double& value);
   // An upper bound of what can still be added, less fees; `left_` is what it leaves of each fee.
   double added_at_most(int depth);
+  void note_pass(const std::vector<int>& open) { read_ += std::ssize(open) * items_; }
   double* held(int depth) { return held_.data() + int64_t{depth} * items_; }
   const double* worth_to(int bidder) const { return worths_ + int64_t{bidder} * items_; }
 
@@ -44,6 +50,7 @@ class EntrySearch {
   std::vector<double> most_, next_;     // (m)
   std::vector<int> who_, best_who_;
   double best_ = 0.0;
+  int64_t read_ = 0, most_read_ = std::numeric_limits<int64_t>::max();
 };
 
 // Chooses who enters and the allocation to them with the highest sum of w_i (b_ij - reserve_ij)

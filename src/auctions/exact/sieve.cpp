@@ -23,7 +23,8 @@ Parameters level_of(const Parameters& all, int bidders) {
   rows.shape = {bidders, m};
   for (int i = 0; i < bidders; ++i)
     rows.values.insert(rows.values.end(), terms.begin(), terms.end());
-  level.tensors["boosts"] = tensor(all, "boosts" + level_suffix(bidders), {-1});
+  const int64_t boosts = BundleSizes(bidders, all.items).count();
+  level.tensors["boosts"] = tensor(all, "boosts" + level_suffix(bidders), {boosts});
   return level;
 }
 

@@ -38,6 +38,7 @@ class TariffChoice {
   // Bidder i at markups (m, kLanes).
   void consider(int i, const double* markups) {
     bidder_ = i;
+    asked_ = markups;
     used_ = markups_ ? &raised_ : &tables_;
     if (markups_) {
       const size_t row = static_cast<size_t>(base_.items()) * kLanes;
@@ -69,6 +70,23 @@ class TariffChoice {
     }
     return best;
   }
+  // What it pays for that, markups among it. Its own bids are in no sum: one so large that others
+  // vanish beside it pays the same.
+  double price(int own, int lane) const {
+    const int m = base_.items();
+    const double weight = base_.weights()[bidder_];
+    const int64_t chosen = which_[own * kLanes + lane];
+    double now = base_.boosts()[chosen];
+    used_->each_sale(chosen, lane, [&](int i, int j) {
+      if (i != bidder_) {
+        now += worths_[(i * m + j) * kLanes + lane];
+        return;
+      }
+      now += base_.terms()[i * m + j];
+      if (markups_) now -= weight * asked_[j * kLanes + lane];
+    });
+    return std::max(0.0, (without_[lane] - now) / weight);
+  }
   // Calls took(j) for each of them.
   template <typename Took>
   void each_item(int own, int lane, Took took) const {
@@ -83,6 +101,7 @@ class TariffChoice {
   int bidder_ = 0;
   Tables tables_, raised_;
   const Tables* used_ = nullptr;
+  const double* asked_ = nullptr;       // markups
   std::vector<double> worths_, trial_;  // (n, m, kLanes)
   std::vector<double> best_;            // (m + 1, kLanes): by the number of its items
   std::vector<int64_t> which_;

@@ -59,7 +59,7 @@ class AmaTariff : public Mechanism {
     std::vector<double> markups(static_cast<size_t>(m) * kLanes);
     std::vector<uint8_t> wanted(static_cast<size_t>(m) * kLanes);
     for (int i = 0; i < n; ++i) {
-      double best[kLanes];
+      double best[kLanes], price[kLanes];
       std::fill_n(best, kLanes, -1.0);
       for (int64_t k = 0; k < offers.tariffs; ++k) {
         const auto row = [&](int l) { return (profile + l) * n + i; };
@@ -76,6 +76,7 @@ class AmaTariff : public Mechanism {
           const double gain = choice.gain(number, l) - fee;
           if (!(gain >= 0.0) || gain <= best[l]) continue;
           best[l] = gain;
+          price[l] = fee + (choice.markups() ? choice.price(number, l) : payments[l * n + i]);
           // Without markups the best is what it won, or something as good.
           for (int j = 0; j < m; ++j) wanted[j * kLanes + l] = choice.markups() ? 0 : 1;
           if (!choice.markups()) continue;
@@ -90,7 +91,7 @@ class AmaTariff : public Mechanism {
           if (best[l] < 0.0 || wanted[j * kLanes + l] == 0) own[j] = 0.0;
           worth += own[j] * bid[j];
         }
-        payments[l * n + i] = worth > 0.0 ? std::clamp(worth - best[l], 0.0, worth) : 0.0;
+        payments[l * n + i] = worth > 0.0 ? std::min(price[l], worth) : 0.0;
       }
     }
   }

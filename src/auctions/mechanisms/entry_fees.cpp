@@ -143,16 +143,40 @@ Parameters design(const Setting& setting, const Design& how) {
   return parameters;
 }
 
+// How many worths the searches of a profile read, of some at fees of some shares.
+double read_per_profile(const Setting& setting) {
+  constexpr int kProfiles = 4;
+  constexpr int64_t kMostRead = 100'000'000;  // then it is known to be much
+  const int n = setting.bidders(), m = setting.items();
+  const std::vector<double> values = design_values(setting, 0, kProfiles);
+  const Shares shares(setting, values);
+  EntrySearch search(n, m);
+  search.stop_after(kMostRead);
+  for (const double share : {0.2, 0.6, 1.0}) {
+    const Parameters at = shares(parameters_for("entry-fees", setting), shares.first(0.5, share));
+    const double* fees = at.tensors.at("fees").values.data();
+    const std::vector<double>& reserves = at.tensors.at("reserves").values;
+    std::vector<double> worths(reserves.size());
+    for (size_t first = 0; first < values.size(); first += worths.size()) {
+      for (size_t e = 0; e < worths.size(); ++e) worths[e] = values[first + e] - reserves[e];
+      search.best(worths.data(), fees);
+      for (const int i : std::vector(search.who())) search.best(worths.data(), fees, i);
+    }
+  }
+  return static_cast<double>(search.read()) / (3 * kProfiles);
+}
+
 // About how many seconds one thread takes.
 double effort(const Setting& setting) {
-  constexpr double kSecondsPerNumber = 5e-9;  // of a bidder
+  constexpr double kSecondsPerRead = 2e-9;
   const Tries tries(setting.bidder_symmetric() ? 2 : 3 * setting.bidders());
-  const int64_t begun = std::size(kReserves) * std::size(kFees);
   const auto& table = laws_of(setting).table;
-  const int64_t there_are = table ? std::ssize(table->design) : kPolishNumbers;
-  const int64_t runs = (begun + tries.search) * std::min(kSearchNumbers, there_are) +
-                       tries.polish * std::min(kPolishNumbers, there_are);
-  return kSecondsPerNumber * setting.bidders() * static_cast<double>(runs);
+  const int64_t there_are = table ? table->design_profiles() : kPolishNumbers;
+  const int64_t profiles = std::min(there_are, profiles_within(setting, kPolishNumbers));
+  const int64_t few = std::min(profiles, profiles_within(setting, kSearchNumbers));
+  const int64_t begun = std::size(kReserves) * std::size(kFees);
+  const int64_t runs = (begun + tries.search) * few + tries.polish * profiles;
+  return kSecondsPerRead * read_per_profile(setting) * static_cast<double>(runs);
 }
 
 std::string refusal(const Setting& setting) {

@@ -51,14 +51,18 @@ class Vcg : public FixedMechanism {
     std::vector<double> above(static_cast<size_t>(n) * m);  // the reserves
     for (int e = 0; e < n * m; ++e) above[e] = bids[e] - reserves_[e % m];
     Assignment all(n, m), others(n, m);
-    const double most = all.solve(above.data());
+    all.solve(above.data());
+    const auto share = [&](int i) { return all.item(i) < 0 ? 0.0 : above[i * m + all.item(i)]; };
     for (int i = 0; i < n; ++i) {
       const int item = all.item(i);
       if (item < 0) continue;
-      const double own = above[i * m + item];
-      const double lost = others.solve(above.data(), i) - (most - own);
+      double now = 0.0;  // without its own bid, however large
+      for (int k = 0; k < n; ++k) {
+        if (k != i) now += share(k);
+      }
+      const double lost = others.solve(above.data(), i) - now;
       allocation[i * m + item] = 1.0;
-      payments[i] = reserves_[item] + std::clamp(lost, 0.0, own);
+      payments[i] = reserves_[item] + std::clamp(lost, 0.0, share(i));
     }
   }
 

@@ -25,10 +25,9 @@ BoostTrainer::BoostTrainer(const MechanismKind& kind, const Setting& setting, co
                            uint64_t seed, std::vector<BoostLevel> levels)
     : CommonTrainer(kind, setting, recipe, seed), levels_(std::move(levels)) {
   Tensors slopes;
-  std::vector<LearnedBoosts> first;
   for (const BoostLevel& level : levels_) {
-    first.push_back(level.shape.start(setting));
-    each(level, first.back(), [&](const std::string& name, const std::vector<double>& values) {
+    first_.push_back(level.shape.start(setting));
+    each(level, first_.back(), [&](const std::string& name, const std::vector<double>& values) {
       const auto size = static_cast<int64_t>(values.size());
       weights_.push_back(graph_.parameter(name, {size}));
       slopes.push_back(graph_.input("slope." + name, {size}));
@@ -39,7 +38,7 @@ BoostTrainer::BoostTrainer(const MechanismKind& kind, const Setting& setting, co
   variables_.emplace(graph_);
   variables_->initialize(seed, kWeightStream);
   for (size_t l = 0; l < levels_.size(); ++l) {
-    each(levels_[l], first[l], [&](const std::string& name, const std::vector<double>& values) {
+    each(levels_[l], first_[l], [&](const std::string& name, const std::vector<double>& values) {
       variables_->set(name, std::span<const double>(values));
     });
   }
@@ -55,8 +54,9 @@ std::unique_ptr<Mechanism> BoostTrainer::mechanism() const {
   write_weights(learned);
   Parameters parameters = parameters_for(kind_.name, setting_);
   parameters.notes = learned.notes;
-  for (const BoostLevel& level : levels_) {
-    LearnedBoosts last = level.shape.start(setting_);
+  for (size_t l = 0; l < levels_.size(); ++l) {
+    const BoostLevel& level = levels_[l];
+    LearnedBoosts last = first_[l];
     each(level, last, [&](const std::string& name, std::vector<double>& values) {
       values = learned.tensors.at(name).values;
     });
@@ -66,14 +66,13 @@ std::unique_ptr<Mechanism> BoostTrainer::mechanism() const {
 }
 
 void BoostTrainer::iterate() {
-  std::vector<LearnedBoosts> now;
+  std::vector<LearnedBoosts> now = first_;
   std::vector<HardBoosts> hard;
-  for (const BoostLevel& level : levels_) {
-    now.push_back(level.shape.start(setting_));
-    each(level, now.back(), [&](const std::string& name, std::vector<double>& values) {
+  for (size_t l = 0; l < levels_.size(); ++l) {
+    each(levels_[l], now[l], [&](const std::string& name, std::vector<double>& values) {
       values = variables_->get(name);
     });
-    hard.push_back(level.shape.hardened(now.back()));
+    hard.push_back(levels_[l].shape.hardened(now[l]));
   }
   std::vector<BoostSlopes> found = slopes(hard, draw_values());
   const auto batch = static_cast<double>(recipe_.batch);

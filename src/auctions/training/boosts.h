@@ -37,6 +37,7 @@ class BoostTrainer : public CommonTrainer {
   void iterate();
 
   std::vector<BoostLevel> levels_;
+  std::vector<LearnedBoosts> first_;  // of each
   std::optional<compute::Program> descend_;
 };
 

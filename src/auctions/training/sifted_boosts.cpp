@@ -52,7 +52,10 @@ class SiftedMaximisers : public BoostTrainer {
       found[s].add(boost_slopes(levels()[s].shape, hard[s], from, temperature(), payers));
     };
     if (2 * iteration_ < recipe_.iterations) {
-      for (int s = 0; s < n; ++s) learn(s, of_first(s + 1, values), s + 1);
+      for (int s = 0; s < n; ++s) {
+        learn(s, of_first(s + 1, values), s + 1);
+        if (s + 1 < n) found[s].revenue = 0;  // the log is of one auction: that of all
+      }
       return found;
     }
     Sieve sieve = sieve_of(hard);
