@@ -94,6 +94,12 @@ Work run_vcg(const std::string& name) {
   return run_work(name, exact("vcg", market), market, 0);
 }
 
+Work run_entry_fees(const std::string& name) {
+  const Setting market = setting("8x20");
+  return run_work(name, exact("entry-fees", market, {.arguments = {{"design-profiles", 500}}}),
+                  market, 0);
+}
+
 // With the weights of the start: how long it takes does not depend on them.
 std::shared_ptr<const Mechanism> tariffs(const Setting& market) {
   return resumable_trainer("tariff", market, recipe("tariff", market), kSeed)->mechanism();
@@ -238,6 +244,7 @@ Works works() {
   };
   add("run-equivariantnet-2x2", run_equivariantnet);
   add("run-vcg-3x10", run_vcg);
+  add("run-entry-fees-8x20", run_entry_fees);
   add("run-tariff-3x10", run_tariff);
   add("run-tariff-3x10-files", run_tariff_files);
   add("audit-regretnet-2x2", audit_regretnet);

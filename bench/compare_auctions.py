@@ -17,6 +17,7 @@ NETWORKS = ["jax", "torch"]
 WORKS = {
     "run-equivariantnet-2x2": (NETWORKS, "profiles", 500_000),
     "run-vcg-3x10": (["torch", "numpy"], "profiles", None),
+    "run-entry-fees-8x20": (["numpy"], "profiles", None),
     "run-tariff-3x10": ([], "profiles", 500_000),
     "run-tariff-3x10-files": ([], "profiles", 500_000),
     "audit-regretnet-2x2": (NETWORKS, "profiles", 10_000 / 300),

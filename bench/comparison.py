@@ -1,4 +1,5 @@
 """What the comparisons share: the peers' environment, timing servers, tables."""
+import atexit
 import json
 import os
 import pathlib
@@ -55,6 +56,7 @@ class Server:
         environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env=environment)
+        atexit.register(self.process.kill)  # a stopped one would outlive a comparison that failed
 
     def read(self, seconds=None):
         """The next answer. With a limit in `seconds`: None, and the end of the process, without."""

@@ -6,6 +6,7 @@ from inputs import load
 
 VIOLATION = 1e-9  # a constraint violated by less holds
 PER_TYPE = 3      # constraints that a type may add in one round: the worst ones
+CHUNK = 250       # profiles for which all sets of bidders are tried at once
 
 
 def run_vcg(arrays):
@@ -17,6 +18,35 @@ def run_vcg(arrays):
         allocation = won.astype(np.float64)
         payment = (allocation * second).sum(-1)
         return {"revenue": payment.sum(-1).mean()}
+    return run
+
+
+def run_entry_fees(arrays):
+    """Of all sets of bidders the one that is worth the most after its fees enters."""
+    bids, weights = arrays["bids"], arrays["weights"].astype(np.float64)
+    fees, reserves = arrays["fees"].astype(np.float64), arrays["reserves"].astype(np.float64)
+    bidders = bids.shape[1]
+    sets = np.arange(1 << bidders)
+    member = (sets[:, None] >> np.arange(bidders)) & 1
+    costs = member @ (weights * fees)
+
+    def paid(bids):
+        worths = weights[:, None] * (bids - reserves)
+        held = np.zeros((len(sets), len(bids), bids.shape[2]))
+        for one in range(1, len(sets)):
+            lowest = (one & -one).bit_length() - 1
+            held[one] = np.maximum(held[one & (one - 1)], worths[:, lowest])
+        sums = held.sum(-1) - costs[:, None]
+        best = sums.argmax(0)
+        most = held[best, np.arange(len(bids))]
+        won = (worths == most[:, None]) & (most[:, None] > 0) & (member[best] == 1)[:, :, None]
+        own = weights * np.where(won, bids, 0).sum(-1)
+        without = np.stack([sums[member[:, i] == 0].max(0) for i in range(bidders)], 1)
+        return np.where(member[best] == 1, without - (sums.max(0)[:, None] - own), 0) / weights
+
+    def run():
+        chunks = [paid(bids[k:k + CHUNK]).sum() for k in range(0, len(bids), CHUNK)]
+        return {"revenue": sum(chunks) / len(bids)}
     return run
 
 
@@ -76,4 +106,5 @@ def lp(arrays):
 
 def make(work, file):
     arrays, _ = load(file)
-    return {"run-vcg-3x10": run_vcg, "lp-1x2-50": lp}[work](arrays)
+    works = {"run-vcg-3x10": run_vcg, "run-entry-fees-8x20": run_entry_fees, "lp-1x2-50": lp}
+    return works[work](arrays)
