@@ -62,7 +62,7 @@ TEST(EntryFees, RefuseWhatIsNotFinite) {
   expect_user_error([&] { EntryFees mechanism(parameters); }, {"a fee", "not finite"});
 }
 
-// What a search reads is counted, and stops where it is told to.
+// What a search reads is counted, and it stops where it is told to.
 TEST(EntryFees, CountWhatTheyRead) {
   const int n = 20, m = 40;
   Rng rng(3);
@@ -106,7 +106,9 @@ TEST(EntryFees, LetTheBestSetEnter) {
       for (double& each : fees) each = trial % 2 == 0 ? fee : fee * 2 * rng.uniform();
       for (int without = -1; without < n; without += 3) {
         const double expected = highest(worths, fees, m, without);
-        ASSERT_NEAR(entry.best(worths.data(), fees.data(), without), expected, 1e-12)
+        ASSERT_NEAR(
+            without < 0 ? entry.best(worths.data(), fees.data()) : entry.best_without(without),
+            expected, 1e-12)
             << n << "x" << m << ", trial " << trial << ", without " << without;
         ASSERT_NEAR(sum_of(entry.who(), worths, fees, m), expected, 1e-12);
         for (const int i : entry.who()) ASSERT_NE(i, without);

@@ -12,6 +12,8 @@
 namespace agora::auctions {
 namespace {
 
+constexpr size_t kFew = 8;  // sets of so many are tried sooner than bounded
+
 // The sum of term(j) over so many j, in four parts: one after the other they would wait.
 template <typename Term>
 double sum_of(int count, const Term& term) {
@@ -31,20 +33,59 @@ EntrySearch::EntrySearch(int bidders, int items)
       open_(int64_t{bidders} + 1),
       left_(bidders),
       most_(items),
-      next_(items) {}
+      next_(items),
+      first_(items),
+      second_(items) {}
 
-double EntrySearch::best(const double* worths, const double* fees, int without) {
+double EntrySearch::best(const double* worths, const double* fees) {
   worths_ = worths;
   fees_ = fees;
-  best_ = 0.0;
-  best_who_.clear();
+  begin();
+  return go_on(kNobody);
+}
+
+double EntrySearch::best_without(int bidder) { return go_on(bidder); }
+
+void EntrySearch::begin() {
+  std::vector<int>& open = open_[0];
+  open.clear();
   who_.clear();
   std::fill_n(held(0), items_, 0.0);
-  open_[0].clear();
   for (int i = 0; i < bidders_; ++i) {
-    if (i != without) open_[0].push_back(i);
+    if (added(i, held(0)) > fees_[i]) open.push_back(i);
   }
-  search(0, 0.0);
+  read_ += int64_t{bidders_} * items_;
+  double value = 0.0;
+  enter_the_needed(0, value);
+  needed_ = who_;
+  others_ = open;
+  std::fill(first_.begin(), first_.end(), 0.0);
+  std::fill(second_.begin(), second_.end(), 0.0);
+  for (const int i : needed_) {
+    const double* worth = worth_to(i);
+    for (int j = 0; j < items_; ++j) {
+      second_[j] = std::max(second_[j], std::min(first_[j], worth[j]));
+      first_[j] = std::max(first_[j], worth[j]);
+    }
+  }
+}
+
+double EntrySearch::go_on(int without) {
+  best_ = 0.0;
+  best_who_.clear();
+  who_ = needed_;
+  open_[0] = others_;
+  std::erase(open_[0], without);
+  std::copy(first_.begin(), first_.end(), held(0));
+  if (std::erase(who_, without) > 0) {
+    const double* worth = worth_to(without);
+    for (int j = 0; j < items_; ++j) {
+      if (worth[j] == first_[j]) held(0)[j] = second_[j];
+    }
+  }
+  double value = sum_of(items_, [&]<typename Real>(int64_t j) { return load<Real>(held(0) + j); });
+  for (const int i : who_) value -= fees_[i];
+  search(0, value);
   return best_;
 }
 
@@ -125,6 +166,22 @@ double EntrySearch::added_at_most(int depth) {
   return sum;
 }
 
+// Of those left from `from` on every set, but for who does not add its fee to the others of it.
+void EntrySearch::try_all(int depth, const std::vector<int>& open, size_t from, double value) {
+  if (value > best_) best_ = value, best_who_ = who_;
+  read_ += static_cast<int64_t>(open.size() - from) * items_;
+  for (size_t k = from; k < open.size(); ++k) {
+    const double more = added(open[k], held(depth)) - fees_[open[k]];
+    if (more <= 0.0) continue;
+    const double *worth = worth_to(open[k]), *held = this->held(depth);
+    double* const with = this->held(depth + 1);
+    for (int j = 0; j < items_; ++j) with[j] = std::max(held[j], worth[j]);
+    who_.push_back(open[k]);
+    try_all(depth + 1, open, k + 1, value + more);
+    who_.pop_back();
+  }
+}
+
 void EntrySearch::search(int depth, double value) {
   std::vector<int>& open = open_[depth];
   const size_t entered_before = who_.size();
@@ -141,6 +198,10 @@ void EntrySearch::search(int depth, double value) {
     });
     if (next == kNobody || value + sum <= best_) break;
     if (enter_the_needed(depth, value)) continue;
+    if (open.size() <= kFew) {
+      try_all(depth, open, 0, value);
+      break;
+    }
     const double at_most = value + added_at_most(depth);
     if (at_most <= best_) break;
     // Who enters although the prices leave some of its fee costs that much more.
@@ -226,7 +287,7 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
       for (const int other : who) {
         if (other != i) others += own[other] - fees_[other];
       }
-      const double lost = entry.best(worths.data(), fees_.data(), i) - others;
+      const double lost = entry.best_without(i) - others;
       const double price = (fees_[i] + std::max(0.0, lost)) / weights_[i] + asked[i];
       payments[i] = std::min(price, bid[i]);  // rounding only
     }

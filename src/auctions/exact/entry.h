@@ -21,17 +21,22 @@ class EntrySearch {
 
   EntrySearch(int bidders, int items);
 
-  // Of worths (n, m) and fees (n); as if bidder `without` were not there.
-  double best(const double* worths, const double* fees, int without = kNobody);
+  // Of worths (n, m) and fees (n), which have to stay for what follows.
+  double best(const double* worths, const double* fees);
+  // The same as if a bidder were not there: who is needed beside all others is so without it, too.
+  double best_without(int bidder);
   // How many worths all searches have read so far: exponentially many in the bidders at worst. Who
   // has read `most` stops, and what it finds then is not exact.
   int64_t read() const { return read_; }
   void stop_after(int64_t most) { most_read_ = most; }
-  // Those of the last best(), in no order.
+  // Those of the last of them, in no order.
   const std::vector<int>& who() const { return best_who_; }
 
  private:
+  void begin();
+  double go_on(int without);
   void search(int depth, double value);
+  void try_all(int depth, const std::vector<int>& open, size_t from, double value);
   void enter(int bidder, int depth, double& value);
   double added(int bidder, const double* held) const;
   // Those enter who add their fee beside all others, if any.
@@ -48,6 +53,9 @@ class EntrySearch {
   std::vector<std::vector<int>> open_;  // (depths): who could still enter
   std::vector<double> left_;            // (n)
   std::vector<double> most_, next_;     // (m)
+  // Who adds its fee beside all others, the two highest worths to them, and who else could enter.
+  std::vector<int> needed_, others_;
+  std::vector<double> first_, second_;  // (m)
   std::vector<int> who_, best_who_;
   double best_ = 0.0;
   int64_t read_ = 0, most_read_ = std::numeric_limits<int64_t>::max();

@@ -143,16 +143,19 @@ Parameters design(const Setting& setting, const Design& how) {
   return parameters;
 }
 
-// How many worths the searches of a profile read, of some at fees of some shares.
-double read_per_profile(const Setting& setting) {
-  constexpr int kProfiles = 4;
+// About how many seconds one thread takes for a profile: what searches of drawn ones read, at fees
+// of some shares.
+double seconds_per_profile(const Setting& setting) {
+  constexpr double kPerSearch = 2e-7, kPerRead = 5e-10;
+  constexpr double kShares[] = {0.2, 0.5, 0.8};
+  constexpr int kDrawn = 4;
   constexpr int64_t kMostRead = 100'000'000;  // then it is known to be much
-  const int n = setting.bidders(), m = setting.items();
-  const std::vector<double> values = design_values(setting, 0, kProfiles);
+  const std::vector<double> values = design_values(setting, 0, kDrawn);
   const Shares shares(setting, values);
-  EntrySearch search(n, m);
+  EntrySearch search(setting.bidders(), setting.items());
   search.stop_after(kMostRead);
-  for (const double share : {0.2, 0.6, 1.0}) {
+  int64_t searches = 0;
+  for (const double share : kShares) {
     const Parameters at = shares(parameters_for("entry-fees", setting), shares.first(0.5, share));
     const double* fees = at.tensors.at("fees").values.data();
     const std::vector<double>& reserves = at.tensors.at("reserves").values;
@@ -160,15 +163,19 @@ double read_per_profile(const Setting& setting) {
     for (size_t first = 0; first < values.size(); first += worths.size()) {
       for (size_t e = 0; e < worths.size(); ++e) worths[e] = values[first + e] - reserves[e];
       search.best(worths.data(), fees);
-      for (const int i : std::vector(search.who())) search.best(worths.data(), fees, i);
+      const std::vector<int> who = search.who();
+      for (const int i : who) search.best_without(i);
+      searches += 1 + std::ssize(who);
     }
   }
-  return static_cast<double>(search.read()) / (3 * kProfiles);
+  const double seconds =
+      kPerSearch * static_cast<double>(searches) + kPerRead * static_cast<double>(search.read());
+  const int64_t profiles = std::ssize(values) / (int64_t{setting.bidders()} * setting.items());
+  return seconds / static_cast<double>(std::ssize(kShares) * profiles);
 }
 
 // About how many seconds one thread takes.
 double effort(const Setting& setting) {
-  constexpr double kSecondsPerRead = 2e-9;
   const Tries tries(setting.bidder_symmetric() ? 2 : 3 * setting.bidders());
   const auto& table = laws_of(setting).table;
   const int64_t there_are = table ? table->design_profiles() : kPolishNumbers;
@@ -176,7 +183,7 @@ double effort(const Setting& setting) {
   const int64_t few = std::min(profiles, profiles_within(setting, kSearchNumbers));
   const int64_t begun = std::size(kReserves) * std::size(kFees);
   const int64_t runs = (begun + tries.search) * few + tries.polish * profiles;
-  return kSecondsPerRead * read_per_profile(setting) * static_cast<double>(runs);
+  return seconds_per_profile(setting) * static_cast<double>(runs);
 }
 
 std::string refusal(const Setting& setting) {
