@@ -217,6 +217,30 @@ TEST(Audit, TheThesissStepIsAShareOfTheDomain) {
   for (size_t k = 0; k < one.size(); ++k) EXPECT_NEAR(ten[k], 10 * one[k], 1e-6) << k;
 }
 
+// A second-price auction that charges nothing for a bid above a million: where values end it cannot
+// be made.
+class FreeBeyond : public FixedMechanism {
+ public:
+  explicit FreeBeyond(const Setting& market) : FixedMechanism(parameters_for("vcg", market)) {}
+
+ protected:
+  void run_profile(const double* bids, double* allocation, double* payments) const override {
+    const int winner = bids[1] > bids[0] ? 1 : 0;
+    allocation[winner] = 1.0;
+    payments[winner] = bids[winner] > 1e6 ? 0.0 : bids[1 - winner];
+  }
+};
+
+TEST(Audit, TriesBidsBeyondAllValuesWhereTheyHaveNoEnd) {
+  const AuditOptions options{.regret_profiles = 20};
+  for (const char* text : {"2x1 exponential(1)", "2x1 lognormal(0,1)"}) {
+    const Setting endless = setting(text);
+    EXPECT_GT(strong_regret(FreeBeyond(endless), endless, options).max, 0.5) << text;
+  }
+  const Setting bounded = setting("2x1");
+  EXPECT_LT(strong_regret(FreeBeyond(bounded), bounded, options).max, 1e-12);
+}
+
 // Rugged networks, where the thesis's test now and then has the better start.
 TEST(Audit, NoGainOfTheStrongTestIsSmallerThanTheThesiss) {
   const Setting market = setting("2x4");

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -19,6 +20,10 @@ class BidSpace {
   double width(int item) const { return high_[item] - low_[item]; }
   double low(int item) const { return low_[item]; }
   double high(int item) const { return high_[item]; }
+  bool unbounded(int item) const { return unbounded_[item]; }  // bids may be above high()
+  bool endless() const {
+    return std::find(unbounded_.begin(), unbounded_.end(), true) != unbounded_.end();
+  }
   // The unit of a search's steps: the domain, or where it has no end the usual part of it.
   double scale(int item) const { return scale_[item]; }
   BidSpace in_units() const;  // the same with scales of 1

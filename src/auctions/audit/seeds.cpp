@@ -19,6 +19,8 @@ constexpr int kLines = 520;                    // and of all of them
 constexpr int64_t kNumbers = 1'000'000;        // bids of all bidders in grids of one item
 constexpr size_t kPeaks = 16;                  // of a grid
 constexpr double kNear = 0.25, kBeside = 0.1;  // in scales
+// Times the end of a search, where values have none: beside the last one all other bids vanish.
+constexpr double kBeyond[] = {10, 1e6, 1e17};
 
 // Steps to the neighbours in a grid, single items first; across corners too for a few items.
 std::vector<std::vector<int>> neighbours(int items) {
@@ -133,6 +135,22 @@ class Collector {
     }
   }
 
+  // Where values have no end, nor have bids: all items, or one of them, far beyond the search.
+  void add_beyond() {
+    constexpr int kMost = 16;  // items
+    for (const double beyond : kBeyond) {
+      const auto far = [&](int j) {
+        return space_.unbounded(j) ? beyond * space_.high(j) : truth_[j];
+      };
+      add_freely(far);
+      for (int item = 0; item < m_ && m_ > 1; item += (m_ + kMost - 1) / kMost) {
+        if (space_.unbounded(item)) {
+          add_freely([&](int j) { return j == item ? far(j) : truth_[j]; });
+        }
+      }
+    }
+  }
+
   Seeds finish() {
     probe_.utility(open_, utility_);
     for (size_t k = 0; k < utility_.size(); ++k) {
@@ -149,6 +167,13 @@ class Collector {
     for (int j = 0; j < m_; ++j) bid_[j] = value(j);
     space_.project(bid_.data());
     bids.add(profile_, bid_.data(), m_);
+  }
+  template <typename Value>
+  void add_freely(Value value) {
+    bid_.resize(m_);
+    for (int j = 0; j < m_; ++j) bid_[j] = value(j);
+    open_.add(profile_, bid_.data(), m_);
+    open_apart_.push_back(kNear);
   }
 
   Probe& probe_;
@@ -263,6 +288,7 @@ Seeds SeedMaker::seeds(Probe& probe, const BidSpace& space, int64_t first, int b
     }
     collector.add_usual();
     collector.add_others_bids();
+    if (space.endless()) collector.add_beyond();
   }
   return collector.finish();
 }
