@@ -14,7 +14,8 @@ struct LevelReplay {
 };
 
 // What there is to learn from each level: how wrong its values were when it was last played, on
-// average over its steps, as advantages say.
+// average over its steps in that rollout, as advantages say (the authors' code keeps its last
+// episode there).
 class LevelScores {
  public:
   LevelScores(const Levels& levels, const LevelReplay& how);
