@@ -17,8 +17,8 @@ using compute::Tensor;
 struct DistilledPolicy::Recorded {
   Recorded(const Space& space, const NetworkOptions& network, const PpoOptions& options,
            bool masked) {
-    seen = actor_critic(graph, "policy", observation_input(graph, space.observation), space.actions,
-                        network);
+    seen =
+        ActorCritic(graph, "policy", space, network)(observation_input(graph, space.observation));
     Tensor own = seen.logits;
     if (masked) own = own + forbidden(graph.byte_input("mask", {kRows, space.actions}));
     const Tensor theirs = graph.input("theirs", {kRows, space.actions});

@@ -92,6 +92,7 @@ Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& 
              const NetworkOptions& options) {
   if (options.kind == "impala") {
     impala.emplace(graph, name, shape[0], shape[1], shape[2]);
+    features = impala->dense.back().weight.size(-1);
     return;
   }
   int64_t numbers = 1;
@@ -102,6 +103,7 @@ Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& 
     numbers = pooled(shape[0]) * pooled(shape[1]) * 2 * options.channels;
     layers.emplace_back(graph, name + ".dense", numbers, options.width,
                         nn::orthogonal(nn::kReluGain));
+    features = options.width;
     return;
   }
   for (const int64_t size : shape) numbers *= size;
@@ -110,6 +112,7 @@ Trunk::Trunk(Graph& graph, const std::string& name, const std::vector<int64_t>& 
                         nn::orthogonal(nn::kReluGain));
     numbers = options.width;
   }
+  features = numbers;
 }
 
 Tensor Trunk::operator()(Tensor observation) const {
@@ -122,21 +125,20 @@ Tensor Trunk::operator()(Tensor observation) const {
   return observation;
 }
 
-Heads heads(Graph& graph, const std::string& name, Tensor features, int actions) {
-  const nn::Dense actor(graph, name + ".actor", features.size(-1), actions,
-                        nn::orthogonal(kActorGain));
-  const nn::Dense critic(graph, name + ".critic", features.size(-1), 1,
-                         nn::orthogonal(kCriticGain));
-  return {actor(features), compute::reshape(critic(features), {kRows})};
-}
+ActorCritic::ActorCritic(Graph& graph, const std::string& name, const Space& space,
+                         const NetworkOptions& options)
+    : trunk(graph, name + ".trunk", space.observation.shape, options),
+      context(options.context > 0 ? std::optional(graph.input("context", {kRows, options.context}))
+                                  : std::nullopt),
+      actor(graph, name + ".actor", trunk.features + options.context, space.actions,
+            nn::orthogonal(kActorGain)),
+      critic(graph, name + ".critic", trunk.features + options.context, 1,
+             nn::orthogonal(kCriticGain)) {}
 
-Heads actor_critic(Graph& graph, const std::string& name, Tensor observation, int actions,
-                   const NetworkOptions& options) {
-  Tensor features = Trunk(graph, name + ".trunk", shape_of(observation), options)(observation);
-  if (options.context > 0) {
-    features = compute::concat({features, graph.input("context", {kRows, options.context})}, -1);
-  }
-  return heads(graph, name, features, actions);
+Heads ActorCritic::operator()(Tensor observation) const {
+  Tensor features = trunk(observation);
+  if (context) features = compute::concat({features, *context}, -1);
+  return {actor(features), compute::reshape(critic(features), {kRows})};
 }
 
 Tensor state_value(Graph& graph, const std::string& name, Tensor observation,

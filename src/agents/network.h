@@ -50,14 +50,20 @@ struct Trunk {
   Trunk(compute::Graph& graph, const std::string& name, const std::vector<int64_t>& shape,
         const NetworkOptions& options);
   compute::Tensor operator()(compute::Tensor observation) const;
+  int64_t features = 0;
   std::optional<nn::Impala> impala;
   std::vector<nn::Conv3x3> convolutions;  // with a max-pool after each
   std::vector<nn::Dense> layers;          // with a ReLU after each
 };
-// What follows from features; with a context, the input `context` beside them.
-Heads heads(compute::Graph& graph, const std::string& name, compute::Tensor features, int actions);
-Heads actor_critic(compute::Graph& graph, const std::string& name, compute::Tensor observation,
-                   int actions, const NetworkOptions& options);
+// An actor and a critic on one trunk; with a context, the input `context` is beside its features.
+struct ActorCritic {
+  ActorCritic(compute::Graph& graph, const std::string& name, const Space& space,
+              const NetworkOptions& options);
+  Heads operator()(compute::Tensor observation) const;
+  Trunk trunk;
+  std::optional<compute::Tensor> context;
+  nn::Dense actor, critic;
+};
 // What a state is worth (rows), by a network of its own.
 compute::Tensor state_value(compute::Graph& graph, const std::string& name,
                             compute::Tensor observation, const NetworkOptions& options);

@@ -99,11 +99,10 @@ class NetworkPolicy : public Policy {
   static compute::Tensor record(compute::Graph& graph, const SavedPolicy& saved,
                                 const TensorFile& file) {
     const compute::Tensor seen = observation_input(graph, saved.space.observation);
-    const int actions = saved.space.actions;
     const compute::Tensor logits =
         saved.head == Head::kValues
-            ? action_values(graph, "policy", seen, actions, saved.network)
-            : actor_critic(graph, "policy", seen, actions, saved.network).logits;
+            ? action_values(graph, "policy", seen, saved.space.actions, saved.network)
+            : ActorCritic(graph, "policy", saved.space, saved.network)(seen).logits;
     expect_numbers(graph, file);
     return logits;
   }

@@ -16,23 +16,11 @@
 namespace agora::agents {
 namespace {
 
-using compute::Graph;
-using compute::kRows;
-using compute::Tensor;
-
 constexpr double kLeastDeviation = 1e-8;
-constexpr double kLeastProbability = 1e-30;
 constexpr int64_t kLookedAt = 1024;  // samples whose probabilities are found at once
-const std::string kPolicy = "policy", kValue = "value";
-constexpr int64_t kGathered = 256;  // samples of a minibatch that one thread puts together at once
+constexpr int64_t kGathered = 256;   // samples of a minibatch that one thread puts together at once
 
 }  // namespace
-
-Tensor forbidden(Tensor mask) { return (1.0 - mask) * static_cast<double>(kForbidden); }
-
-Tensor log_of_probabilities(Tensor probabilities) {
-  return log(compute::maximum(probabilities, kLeastProbability));
-}
 
 std::span<const std::byte> seen_in(const Rollout& rollout, const Space& space, int64_t first,
                                    int64_t count) {
@@ -74,127 +62,27 @@ void rollout_probabilities(
   }
 }
 
-struct PpoMember::Recorded {
-  Recorded(const Space& space, const NetworkOptions& network, const PpoOptions& options,
-           const Pull& pull, bool masked) {
-    const Tensor observation = observation_input(graph, space.observation);
-    seen = actor_critic(graph, kPolicy, observation, space.actions, network);
-    Tensor logits = seen.logits;
-    if (masked) {
-      logits = logits + forbidden(graph.byte_input("mask", {kRows, space.actions}));
-    }
-    const Tensor action = graph.index_input("action", {kRows});
-    const Tensor old_log_prob = graph.input("log_prob", {kRows});
-    const Tensor old_value = graph.input("old_value", {kRows});
-    const Tensor advantage = graph.input("advantage", {kRows});
-    const Tensor target = graph.input("return", {kRows});
-
-    // What the critic of a policy's features says is then only its part of an action's advantage.
-    Tensor said;
-    if (options.separate) {
-      const Tensor of_action =
-          graph.parameter("advantage.action", {space.actions}, nn::filled(0.0));
-      said = seen.value + gather(of_action, action);
-      seen.value = state_value(graph, kValue, observation, network);
-    }
-
-    const Tensor ratio = exp(nn::categorical_log_prob(logits, action) - old_log_prob);
-    const Tensor clipped = compute::clip(ratio, 1 - options.clip, 1 + options.clip);
-    policy = -mean(compute::minimum(ratio * advantage, clipped * advantage));
-    const Tensor near =
-        old_value + compute::clip(seen.value - old_value, -options.clip, options.clip);
-    value = 0.5 * mean(compute::maximum(square(seen.value - target), square(near - target)));
-    entropy = mean(nn::categorical_entropy(logits));
-    const Tensor second = options.separate
-                              ? options.separate->advantage * mean(square(said - advantage))
-                              : options.value * value;
-    loss = policy + second - options.entropy * entropy;
-    if (pull.penalty > 0) {
-      const Tensor others = graph.input("others", {kRows, space.actions});
-      Tensor target_policy = others;
-      if (pull.link) {
-        const Tensor own = compute::softmax(logits, -1);
-        target_policy = *pull.link == Link::kMax ? compute::maximum(others, own) : others + own;
-      }
-      disagreement = mean(
-          nn::categorical_kl(logits, compute::stop_gradient(log_of_probabilities(target_policy))));
-      loss = loss + pull.penalty * disagreement;
-    }
-    loss = loss.named("loss");
-    const nn::Adam adam{.rate = nn::constant_rate(options.rate), .epsilon = options.adam_epsilon};
-    const auto learn = [&](const char* name, Tensor from, const compute::Tensors& parameters) {
-      const compute::Tensors slopes = compute::gradients(from, parameters);
-      for (const Tensor each : parameters) names.push_back(each.node().name);
-      gradients.insert(gradients.end(), slopes.begin(), slopes.end());
-      return adam(name, parameters, nn::clip_by_global_norm(slopes, options.max_norm));
-    };
-    compute::Tensors parameters, of_value;
-    for (const Tensor each : graph.parameters()) {
-      (each.node().name.starts_with(kValue + ".") ? of_value : parameters).push_back(each);
-    }
-    updates = learn("adam", loss, parameters);
-    if (options.separate) value_updates = learn("value_adam", value, of_value);
-  }
-
-  compute::Computation losses() const {
-    compute::Computation task{.outputs = {{"loss", loss}, {"policy", policy}, {"entropy", entropy}},
-                              .updates = {}};
-    if (value_updates.empty()) task.outputs.push_back({"value", value});
-    if (disagreement.graph != nullptr) task.outputs.push_back({"penalty", disagreement});
-    return task;
-  }
-
-  compute::Computation learning() const {
-    compute::Computation task = losses();
-    task.updates = updates;
-    return task;
-  }
-
-  compute::Computation learning_value() const {
-    return {.outputs = {{"value", value}}, .updates = value_updates};
-  }
-
-  compute::Computation slopes() const {
-    compute::Computation task = losses();
-    if (!value_updates.empty()) task.outputs.push_back({"value", value});
-    for (size_t k = 0; k < names.size(); ++k) {
-      task.outputs.push_back({"gradient." + names[k], gradients[k]});
-    }
-    return task;
-  }
-
-  Graph graph;
-  Heads seen;
-  Tensor policy, value, entropy, loss, disagreement;
-  compute::Tensors gradients;          // of `names`
-  nn::Updates updates, value_updates;  // the second where a value has a network of its own
-  std::vector<std::string> names;
-};
-
 PpoMember::PpoMember(const Space& space, const NetworkOptions& network, const PpoOptions& options,
                      const Pull& pull, bool masked, int64_t acting, int64_t samples)
-    : PpoMember(std::make_unique<Recorded>(space, network, options, pull, masked), space, options,
+    : PpoMember(std::make_unique<PpoLoss>(space, network, options, pull, masked), space, options,
                 masked, acting, samples) {}
 
-PpoMember::PpoMember(std::unique_ptr<Recorded> recorded, const Space& space,
-                     const PpoOptions& options, bool masked, int64_t acting, int64_t samples)
+PpoMember::PpoMember(std::unique_ptr<PpoLoss> loss, const Space& space, const PpoOptions& options,
+                     bool masked, int64_t acting, int64_t samples)
     : space_(space),
       options_(options),
-      linked_(recorded->disagreement.graph != nullptr),
+      linked_(loss->is_linked()),
       masked_(masked),
       rows_(samples / options.minibatches),
-      recorded_(std::move(recorded)),
-      parameters_(recorded_->names),
-      variables_(recorded_->graph),
-      act_(recorded_->graph, variables_,
-           {.outputs = {{"logits", recorded_->seen.logits}, {"value", recorded_->seen.value}},
-            .updates = {}},
-           {.rows = acting}),
-      learn_(recorded_->graph, variables_, recorded_->learning(), {.rows = rows_}) {
+      loss_(std::move(loss)),
+      parameters_(loss_->names),
+      variables_(loss_->graph),
+      act_(loss_->graph, variables_, loss_->acting(), {.rows = acting}),
+      learn_(loss_->graph, variables_, loss_->learning(), {.rows = rows_}) {
   CHECK(samples % options.minibatches == 0, "{} samples in {} minibatches", samples,
         options.minibatches);
   if (options.separate) {
-    learn_value_.emplace(recorded_->graph, variables_, recorded_->learning_value(),
+    learn_value_.emplace(loss_->graph, variables_, loss_->learning_value(),
                          compute::CompileOptions{.rows = rows_});
   }
   if (variables_.device() != compute::Device::kCpu &&
@@ -208,7 +96,7 @@ PpoMember::~PpoMember() = default;
 std::vector<std::string> PpoMember::policy_names() const {
   std::vector<std::string> names;
   for (const std::string& name : parameters_) {
-    if (name.starts_with(kPolicy + ".")) names.push_back(name);
+    if (is_of_policy(name)) names.push_back(name);
   }
   return names;
 }
@@ -287,8 +175,8 @@ void PpoMember::probabilities(const Rollout& rollout, const PpoMember& player,
   }
   if (look_ == nullptr) {
     look_ = std::make_unique<compute::Program>(
-        recorded_->graph, variables_,
-        compute::Computation{.outputs = {{"logits", recorded_->seen.logits}}, .updates = {}},
+        loss_->graph, variables_,
+        compute::Computation{.outputs = {{"logits", loss_->seen.logits}}, .updates = {}},
         compute::CompileOptions{.rows = std::min(rollout.samples(), kLookedAt)});
   }
   // The device looks at some samples while those before are put in order.
@@ -354,6 +242,22 @@ void PpoMember::set_seen(compute::Program& program, const Rollout& rollout,
   }
 }
 
+void PpoMember::set_moved(compute::Program& program, const Rollout& rollout,
+                          std::span<const int32_t> chosen, Rng& shifts) {
+  const auto bytes = static_cast<size_t>(space_.observation.bytes());
+  shifts_.clear();
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    shifts_.push_back(draw_shift(space_.observation, options_.invariance->shift, shifts));
+  }
+  moved_.resize(chosen.size() * bytes);
+  gather(chosen, [&](size_t k, size_t from) {
+    shift_picture(space_.observation, shifts_[k],
+                  seen_in(rollout, space_, static_cast<int64_t>(from), 1),
+                  std::span(moved_).subspan(k * bytes, bytes));
+  });
+  set_observations(program, space_.observation, moved_, "moved");
+}
+
 void PpoMember::set_for_policy(compute::Program& program, const Rollout& rollout,
                                std::span<const float> others, std::span<const int32_t> chosen,
                                const Spread& advantages) {
@@ -399,14 +303,18 @@ void PpoMember::set_for_value(compute::Program& program, const Rollout& rollout,
 
 PpoNumbers PpoMember::run(compute::Program& program, const Rollout& rollout,
                           std::span<const float> others, std::span<const int32_t> chosen,
-                          const Spread& advantages) {
+                          const Spread& advantages, Rng shifts) {
   set_seen(program, rollout, chosen);
+  if (options_.invariance) set_moved(program, rollout, chosen, shifts);
   set_for_policy(program, rollout, others, chosen, advantages);
   if (!options_.separate) set_for_value(program, rollout, chosen);
   program.run();
-  return {program.scalar("loss"), program.scalar("policy"),
-          options_.separate ? 0.0 : program.scalar("value"), program.scalar("entropy"),
-          linked_ ? program.scalar("penalty") : 0.0};
+  return {program.scalar("loss"),
+          program.scalar("policy"),
+          options_.separate ? 0.0 : program.scalar("value"),
+          program.scalar("entropy"),
+          linked_ ? program.scalar("penalty") : 0.0,
+          options_.invariance ? program.scalar("difference") : 0.0};
 }
 
 PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> others, uint64_t seed,
@@ -420,14 +328,19 @@ PpoNumbers PpoMember::update(const Rollout& rollout, std::span<const float> othe
     frame_ = rollout.samples();
   }
   PpoNumbers total;
-  const double runs = static_cast<double>(options_.epochs * options_.minibatches);
+  const int64_t batches = options_.epochs * options_.minibatches;
+  const auto runs = static_cast<double>(batches);
+  int64_t batch = 0;
   const auto learn = [&](std::span<const int32_t> chosen) {
-    const PpoNumbers one = run(learn_, rollout, others, chosen, advantages);
+    const Rng shifts(seed, stream(Stream::kShifts), static_cast<uint32_t>(iteration),
+                     static_cast<uint32_t>(member * batches + batch++));
+    const PpoNumbers one = run(learn_, rollout, others, chosen, advantages, shifts);
     total.loss += one.loss / runs;
     total.policy += one.policy / runs;
     total.value += one.value / runs;
     total.entropy += one.entropy / runs;
     total.penalty += one.penalty / runs;
+    total.difference += one.difference / runs;
   };
   each_minibatch(options_, rollout.samples(), Stream::kMinibatches, seed, member, iteration, learn);
   if (options_.separate) total.value = learn_value(rollout, seed, member, iteration);
@@ -453,16 +366,17 @@ double PpoMember::learn_value(const Rollout& rollout, uint64_t seed, int64_t mem
 PpoGradient PpoMember::gradient(const Rollout& rollout, std::span<const float> others) {
   std::vector<int32_t> all(static_cast<size_t>(rollout.samples()));
   std::iota(all.begin(), all.end(), 0);
-  compute::Program program(recorded_->graph, variables_, recorded_->slopes(),
-                           {.rows = rollout.samples()});
+  compute::Program program(loss_->graph, variables_, loss_->slopes(), {.rows = rollout.samples()});
   if (options_.separate) set_for_value(program, rollout, all);
-  PpoGradient found{run(program, rollout, others, all, spread_of(rollout.advantages)), {}};
+  PpoGradient found{run(program, rollout, others, all, spread_of(rollout.advantages),
+                        Rng(0, stream(Stream::kShifts), 0, 0)),
+                    {}};
   if (options_.separate) found.numbers.value = program.scalar("value");
   for (size_t k = 0; k < parameters_.size(); ++k) {
     const std::string output = "gradient." + parameters_[k];
     std::vector<float> values(static_cast<size_t>(program.count(output)));
     program.read(output, std::span<float>(values));
-    const compute::Shape& shape = recorded_->gradients[k].shape();
+    const compute::Shape& shape = loss_->gradients[k].shape();
     found.tensors.push_back(StoredTensor::of<float>(parameters_[k], {shape.begin(), shape.end()},
                                                     std::span<const float>(values)));
   }

@@ -9,33 +9,18 @@
 #include <vector>
 
 #include "agents/network.h"
-#include "agents/policy.h"
+#include "agents/ppo_loss.h"
 #include "agents/rollout.h"
+#include "agents/shift.h"
 #include "agents/streams.h"
+#include "base/rng.h"
 #include "compute/program.h"
 
 namespace agora::agents {
 
-// A value network of its own, with epochs of its own, beside a policy whose features also have to
-// say how much better than that value an action is (Raileanu and Fergus, 2021).
-struct SeparateValue {
-  int64_t epochs = 9;
-  double advantage = 0.25;  // coefficient of what the policy's features say of advantages
-};
-
-// Proximal policy optimisation as the thesis's code base runs it.
-struct PpoOptions {
-  int64_t epochs = 3, minibatches = 8;
-  double rate = 5e-4, adam_epsilon = 1e-5;
-  double discount = 0.999, lambda = 0.95;
-  double clip = 0.2;
-  double entropy = 0.01, value = 0.5;  // coefficients of the loss
-  double max_norm = 0.5;               // of the gradient
-  std::optional<SeparateValue> separate = {};
-};
-
 struct PpoNumbers {
-  double loss = 0, policy = 0, value = 0, entropy = 0, penalty = 0;
+  double loss = 0, policy = 0, value = 0, entropy = 0;
+  double penalty = 0, difference = 0;  // with a pull, with an invariance
 };
 
 // The loss of a whole rollout taken as one minibatch, and its slope; of a value of its own the
@@ -45,16 +30,6 @@ struct PpoGradient {
   std::vector<StoredTensor> tensors;  // of each parameter, before the norm is bounded
 };
 
-// A penalty on the divergence of a member from another policy, through which no gradient flows.
-struct Pull {
-  double penalty = 0;
-  // What it and the others make together; none: a policy of its own.
-  std::optional<Link> link = Link::kMax;
-};
-
-// For graphs: what to add to logits where a mask (1 or 0) forbids, and logits of probabilities.
-compute::Tensor forbidden(compute::Tensor mask);
-compute::Tensor log_of_probabilities(compute::Tensor probabilities);
 // Probabilities (samples, actions) of what was seen in a rollout, so many samples at a time;
 // logits_of(first sample, logits) says which logits these have.
 void rollout_probabilities(
@@ -113,12 +88,11 @@ class PpoMember : public Actor {
   std::vector<std::string> policy_names() const;
 
  private:
-  struct Recorded;
   struct Spread {
     double centre, deviation;
   };
   static Spread spread_of(std::span<const float> advantages);
-  PpoMember(std::unique_ptr<Recorded> recorded, const Space& space, const PpoOptions& options,
+  PpoMember(std::unique_ptr<PpoLoss> loss, const Space& space, const PpoOptions& options,
             bool masked, int64_t acting, int64_t samples);
   bool has_frames(const Rollout& rollout) const;
   // Sets the samples `chosen` of a rollout: what is seen, and what only the policy or only the
@@ -129,16 +103,19 @@ class PpoMember : public Actor {
                       const Spread& advantages);
   void set_for_value(compute::Program& program, const Rollout& rollout,
                      std::span<const int32_t> chosen);
+  // What is seen, moved by as much as is drawn.
+  void set_moved(compute::Program& program, const Rollout& rollout, std::span<const int32_t> chosen,
+                 Rng& shifts);
   // Runs a program of the policy's loss, and of the value's where that is not separate.
   PpoNumbers run(compute::Program& program, const Rollout& rollout, std::span<const float> others,
-                 std::span<const int32_t> chosen, const Spread& advantages);
+                 std::span<const int32_t> chosen, const Spread& advantages, Rng shifts);
   double learn_value(const Rollout& rollout, uint64_t seed, int64_t member, int64_t iteration);
 
   Space space_;
   PpoOptions options_;
   bool linked_, masked_;
   int64_t rows_;  // of a minibatch
-  std::unique_ptr<Recorded> recorded_;
+  std::unique_ptr<PpoLoss> loss_;
   std::vector<std::string> parameters_;
   compute::Variables variables_;
   compute::Program act_, learn_;
@@ -152,7 +129,8 @@ class PpoMember : public Actor {
   std::vector<int32_t> acting_;
   Profile profile_;
   // One minibatch.
-  std::vector<std::byte> observations_;
+  std::vector<std::byte> observations_, moved_;
+  std::vector<Shift> shifts_;
   std::vector<int32_t> actions_;
   std::vector<float> logits_, log_probs_, values_, advantages_, returns_, others_, contexts_;
   std::vector<uint8_t> masks_;

@@ -62,6 +62,9 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
     const Space space = environment->space();
     const bool masked = !environment->masks().empty();
     agent_.network = resolved(agent.network, space.observation);
+    if (options.ppo.invariance && !space.observation.is_picture()) {
+      throw user_error("{} shows no pictures, which alone can be moved", agent.environment);
+    }
     members_.push_back(std::make_unique<Member>(
         Player(std::move(environment), options.rollout, options.reward_discount,
                member_seed(agent.seed, m)),
@@ -158,6 +161,7 @@ void PpoEnsemble::learn(size_t self) {
   numbers_.seen.value += now.value;
   numbers_.seen.entropy += now.entropy;
   numbers_.seen.penalty += now.penalty;
+  numbers_.seen.difference += now.difference;
   ++numbers_.updates;
 }
 
@@ -204,10 +208,10 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
   }
   if (distilled_ != nullptr) save_variables(distilled_->variables(), kDistilled, all);
   const PpoNumbers& seen = numbers_.seen;
-  const std::vector<double> numbers{seen.loss,    seen.policy,
-                                    seen.value,   seen.entropy,
-                                    seen.penalty, static_cast<double>(numbers_.updates)};
-  all.push_back(StoredTensor::of<double>("numbers", {6}, numbers));
+  std::vector<double> numbers{seen.loss,    seen.policy,  seen.value,
+                              seen.entropy, seen.penalty, static_cast<double>(numbers_.updates)};
+  if (options_.ppo.invariance) numbers.push_back(seen.difference);
+  all.push_back(StoredTensor::of<double>("numbers", {std::ssize(numbers)}, numbers));
   const std::vector<int64_t> iteration{iteration_};
   all.push_back(StoredTensor::of<int64_t>("iteration", {1}, iteration));
   return all;
@@ -222,8 +226,9 @@ void PpoEnsemble::load(const TensorFile& saved) {
     load_variables(members_[m]->learner->variables(), prefix, saved, {player, levels});
   }
   if (distilled_ != nullptr) load_variables(distilled_->variables(), kDistilled, saved);
-  const auto numbers = expect_tensor(saved, "numbers", 6).values<double>();
-  numbers_ = {{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]},
+  const bool moves = options_.ppo.invariance.has_value();
+  const auto numbers = expect_tensor(saved, "numbers", moves ? 7 : 6).values<double>();
+  numbers_ = {{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], moves ? numbers[6] : 0},
               static_cast<int64_t>(numbers[5])};
   iteration_ = expect_tensor(saved, "iteration", 1).values<int64_t>()[0];
 }
@@ -244,6 +249,7 @@ NamedNumbers PpoEnsemble::numbers() {
                    {"value_loss", seen.value / updates},
                    {"entropy", seen.entropy / updates}};
   if (options_.pull.penalty > 0) all.emplace_back("disagreement", seen.penalty / updates);
+  if (options_.ppo.invariance) all.emplace_back("difference", seen.difference / updates);
   return all;
 }
 

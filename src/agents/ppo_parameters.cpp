@@ -78,6 +78,18 @@ EnsembleOptions separate_told(const Told& told) {
   return how;
 }
 
+std::vector<Parameter> invariance_parameters() {
+  const Invariance preset;
+  return {{"invariance", preset.weight, kAboveZero, kFinite, false,
+           "weight of how much policy and value change where the picture is moved"},
+          {"shift", preset.shift, kAboveZero, 0.5, false,
+           "how far pictures are moved at most, as a share of their sides"}};
+}
+
+Invariance invariance_told(const Told& told) {
+  return {.weight = told.number("invariance"), .shift = told.number("shift")};
+}
+
 std::vector<Parameter> link_parameters() {
   return {members_parameter(), penalty_parameter(),
           flag("average", "link the members by their mean, not by the largest")};

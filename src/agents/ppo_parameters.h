@@ -12,6 +12,10 @@ EnsembleOptions ensemble_told(const Told& told);
 std::vector<Parameter> separate_parameters();
 EnsembleOptions separate_told(const Told& told);
 
+// A policy and a value that see no difference in a picture that was moved.
+std::vector<Parameter> invariance_parameters();
+Invariance invariance_told(const Told& told);
+
 Parameter members_parameter();
 Parameter penalty_parameter();
 // What makes linked ensembles for the epistemic POMDP of any of them.

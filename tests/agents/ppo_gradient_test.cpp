@@ -3,6 +3,7 @@
 #include <map>
 
 #include "agents/made_rollout.h"
+#include "agents/streams.h"
 
 namespace agora::agents {
 namespace {
@@ -12,6 +13,9 @@ constexpr int kActions = 4;
 constexpr double kPenalty = 0.7;
 const PpoOptions kOptions{.minibatches = 1};
 const SeparateValue kSeparate{.advantage = 0.4};
+const Invariance kInvariance{.weight = 0.6, .shift = 0.4};
+// Of six numbers; by kInvariance it is moved by one at most each way.
+constexpr int64_t kHeight = 2, kLength = 3;
 
 using Weights = std::map<std::string, std::vector<double>>;
 
@@ -37,20 +41,34 @@ struct Seen {
   double value, advantage;  // of the action that was taken, if it is said
 };
 
+struct Case {
+  std::string name;
+  bool masked, pulled;
+  std::optional<Link> link;
+  bool separate = false, invariant = false;
+};
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
 // The network and the loss written out in double, from nothing but the weights and the batch.
 struct ByHand {
   const Rollout& rollout;
   const std::vector<float>& others;
   std::optional<Link> link;  // none: drawn to `others` itself
-  bool separate;
+  bool separate, invariant;
   std::vector<double> advantages = {};
   std::vector<std::vector<double>> targets = {};  // of the penalty: they stay where they are
+  std::vector<std::byte> moved = {};              // as `fixed` were seen before
+  std::vector<Seen> fixed = {};
   // How often a branch was taken.
   mutable int ratios_clipped = 0, ratios_unclipped = 0, values_clipped = 0, values_unclipped = 0;
 
-  ByHand(const Rollout& seen, const std::vector<float>& theirs, std::optional<Link> how, bool apart,
+  ByHand(const Rollout& seen, const std::vector<float>& theirs, const Case& one,
          const Weights& weights)
-      : rollout(seen), others(theirs), link(how), separate(apart) {
+      : rollout(seen),
+        others(theirs),
+        link(one.link),
+        separate(one.separate),
+        invariant(one.invariant) {
     double mean = 0, square = 0;
     for (const float each : seen.advantages) mean += each / static_cast<double>(kRowsMade);
     for (const float each : seen.advantages) square += std::pow(each - mean, 2);
@@ -74,12 +92,34 @@ struct ByHand {
       for (double& each : target) each /= sum;
       targets.push_back(std::move(target));
     }
+    if (invariant) move(weights);
+  }
+
+  void move(const Weights& weights) {
+    Rng rng(0, stream(Stream::kShifts), 0, 0);
+    for (int64_t k = 0; k < kRowsMade; ++k) {
+      const auto down = static_cast<int64_t>(rng.below(3)) - 1;
+      const auto right = static_cast<int64_t>(rng.below(3)) - 1;
+      for (int64_t y = 0; y < kHeight; ++y) {
+        for (int64_t x = 0; x < kLength; ++x) {
+          const int64_t from_y = y - down, from_x = x - right;
+          const bool is_seen = from_y >= 0 && from_y < kHeight && from_x >= 0 && from_x < kLength;
+          const int64_t from = k * kNumbers + from_y * kLength + from_x;
+          moved.push_back(is_seen ? rollout.observations[static_cast<size_t>(from)] : std::byte{0});
+        }
+      }
+      fixed.push_back(see(weights, static_cast<size_t>(k)));
+    }
   }
 
   Seen see(const Weights& weights, size_t row) const {
+    return see(weights, row, rollout.observations);
+  }
+
+  Seen see(const Weights& weights, size_t row, const std::vector<std::byte>& shown) const {
     std::vector<double> x;
     for (size_t i = 0; i < kNumbers; ++i) {
-      x.push_back(static_cast<double>(rollout.observations[row * kNumbers + i]) / 255);
+      x.push_back(static_cast<double>(shown[row * kNumbers + i]) / 255);
     }
     const auto features = [&](const std::string& network) {
       std::vector<double> y = x;
@@ -122,18 +162,17 @@ struct ByHand {
         sum += kOptions.entropy * p[a] * std::log(p[a]);
         if (!targets.empty()) sum += kPenalty * p[a] * std::log(p[a] / targets[k][a]);
       }
+      if (!invariant) continue;
+      const Seen there = see(weights, k, moved);
+      sum += kInvariance.weight * 0.5 * std::pow(there.value - fixed[k].value, 2);
+      for (size_t a = 0; a < p.size(); ++a) {
+        const double was = fixed[k].probabilities[a];
+        if (was > 0) sum += kInvariance.weight * was * std::log(was / there.probabilities[a]);
+      }
     }
     return sum / static_cast<double>(kRowsMade);
   }
 };
-
-struct Case {
-  std::string name;
-  bool masked, pulled;
-  std::optional<Link> link;
-  bool separate = false;
-};
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 class PpoSlope : public ::testing::TestWithParam<Case> {};
 
@@ -142,10 +181,14 @@ class PpoSlope : public ::testing::TestWithParam<Case> {};
 // term, of which none is below a hundredth of the norm, does not fit in.
 TEST_P(PpoSlope, IsThatOfTheLossWrittenOutByHand) {
   constexpr double kStep = 1e-6, kTolerance = 1e-5;
-  const auto& [name, masked, pulled, link, separate] = GetParam();
-  const Space space{{ObservationSpace::Type::kByte, {kNumbers}}, kActions};
+  const auto& [name, masked, pulled, link, separate, invariant] = GetParam();
+  Space space{{ObservationSpace::Type::kByte, {kNumbers}}, kActions};
   PpoOptions options = kOptions;
   if (separate) options.separate = kSeparate;
+  if (invariant) {
+    options.invariance = kInvariance;
+    space.observation.shape = {kHeight, kLength, 1};
+  }
   PpoMember member(space, {.kind = "mlp", .width = kWidth}, options,
                    {.penalty = pulled ? kPenalty : 0, .link = link}, masked, kRowsMade, kRowsMade);
   member.initialise(3, 0);
@@ -161,7 +204,7 @@ TEST_P(PpoSlope, IsThatOfTheLossWrittenOutByHand) {
     const auto held = member.variables().get(parameter);
     weights[parameter].assign(held.begin(), held.end());
   }
-  const ByHand hand(rollout, others, link, separate, weights);
+  const ByHand hand(rollout, others, GetParam(), weights);
   const double own_value = separate ? found.numbers.value : 0;  // has a loss of its own
   EXPECT_NEAR(found.numbers.loss + own_value, hand.loss(weights), kTolerance);
   EXPECT_GE(hand.ratios_clipped, 5);
@@ -192,15 +235,17 @@ TEST_P(PpoSlope, IsThatOfTheLossWrittenOutByHand) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PpoSlope,
-                         ::testing::Values(Case{"Alone", false, false, Link::kMax},
-                                           Case{"Masked", true, false, {}},
-                                           Case{"MaxLink", false, true, Link::kMax},
-                                           Case{"AverageLink", false, true, Link::kAverage},
-                                           Case{"DrawnToAPolicy", false, true, {}},
-                                           Case{"Separate", false, false, {}, true},
-                                           Case{"SeparateLink", true, true, Link::kMax, true}),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, PpoSlope,
+    ::testing::Values(Case{"Alone", false, false, Link::kMax}, Case{"Masked", true, false, {}},
+                      Case{"MaxLink", false, true, Link::kMax},
+                      Case{"AverageLink", false, true, Link::kAverage},
+                      Case{"DrawnToAPolicy", false, true, {}},
+                      Case{"Separate", false, false, {}, true},
+                      Case{"SeparateLink", true, true, Link::kMax, true},
+                      Case{"Invariant", false, false, {}, false, true},
+                      Case{"InvariantLink", true, true, Link::kMax, false, true}),
+    [](const auto& one) { return one.param.name; });
 
 // A value of its own is learned by updates, in as many epochs as it is told.
 TEST(SeparateValue, LearnsInEpochsOfItsOwn) {

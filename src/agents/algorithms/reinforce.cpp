@@ -28,8 +28,8 @@ std::vector<Parameter> parameters() {
 
 struct Recorded {
   Recorded(const Space& space, const NetworkOptions& network, bool masked, const Told& told) {
-    seen = actor_critic(graph, "policy", observation_input(graph, space.observation), space.actions,
-                        network);
+    seen =
+        ActorCritic(graph, "policy", space, network)(observation_input(graph, space.observation));
     const compute::Tensors parameters = graph.parameters();
     Tensor logits = seen.logits;
     if (masked) {
