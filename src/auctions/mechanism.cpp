@@ -92,7 +92,7 @@ void run_checked(const Mechanism& mechanism, int64_t profiles, int bidders, int 
   mechanism.run(profiles, bidders, items, bids, allocation, payments);
   const bool paid = all_finite(payments, profiles * bidders);
   if (paid && all_finite(allocation, profiles * bidders * items)) return;
-  throw user_error("{} gives {} that are not finite: its parameters are too large",
+  throw user_error("{} gives {} that are not finite: its parameters or the bids are too large",
                    mechanism.name(), paid ? "allocations" : "payments");
 }
 

@@ -21,20 +21,32 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string one_line(const std::string& message) {
+// Bytes of the first character, 0 if it is not to be shown: a control, a line's end, no UTF-8.
+size_t bytes_shown(std::string_view text) {
+  const auto at = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
+  const unsigned char lead = at(0);
+  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+  const size_t count = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (text.size() < count) return 0;
+  for (size_t k = 1; k < count; ++k) {
+    if (at(k) < 0x80 || at(k) >= 0xc0) return 0;
+  }
+  if (lead == 0xc2 && at(1) < 0xa0) return 0;  // U+0080 to U+009F
+  const std::string_view character = text.substr(0, count);
+  return character == "\u2028" || character == "\u2029" ? 0 : count;
+}
+
+std::string one_line(std::string_view message) {
   std::string line;
   line.reserve(message.size());
-  unsigned char before = 0;
-  for (const char c : message) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_c1 = before == 0xc2 && byte >= 0x80 && byte < 0xa0;  // U+0080 to U+009F
-    if (is_c1) line.resize(line.size() - 1);
-    if (is_c1 || byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
+  while (!message.empty()) {
+    const size_t count = bytes_shown(message);
+    if (count > 0) {
+      line += message.substr(0, count);
     } else {
-      line += c;
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(message[0]));
     }
-    before = byte;
+    message.remove_prefix(std::max<size_t>(1, count));
   }
   return line;
 }

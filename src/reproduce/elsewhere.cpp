@@ -38,15 +38,20 @@ void expect_number_or_null(const Json& object, const std::string& key, const std
   if (!json_member<Json>(object, key, where).is_null()) finite(object, key, where);
 }
 
+void expect_count(const Json& object, const std::string& key, const std::string& where) {
+  const auto count = json_member<int64_t>(object, key, where);
+  if (count < 0) throw user_error("{}: '{}' is {}", where, key, count);
+}
+
 void expect_agent(const Json& result, const std::string& where) {
   json_member<std::string>(result, "env", where);
   json_member<std::string>(result, "algorithm", where);
-  json_member<int64_t>(result, "steps", where);
+  expect_count(result, "steps", where);
   for (const char* levels : {"train", "test"}) {
     const std::string here = where + ": " + levels;
     const Json earned = json_member<Json>(result, levels, where);
     finite(earned, "mean", here);
-    json_member<int64_t>(earned, "episodes", here);
+    expect_count(earned, "episodes", here);
     if (json_member<std::vector<double>>(earned, "ci95", here).size() != 2) {
       throw user_error("{}: expected two ends in 'ci95'", here);
     }
@@ -75,6 +80,7 @@ ElsewhereRun run_of(const Json& told, const std::string& where) {
                    .machine = json_member<std::string>(told, "machine", where),
                    .seconds = finite(told, "seconds", where),
                    .result = json_member<Json>(told, "result", where)};
+  if (run.seconds < 0) throw user_error("{}: 'seconds' is {}", where, run.seconds);
   if (!run.result.is_object()) throw user_error("{}: its result is no object", where);
   if (what_made(run.result) == Made::kAgent) expect_agent(run.result, where);
   if (what_made(run.result) == Made::kAuction) expect_auction(run.result, where);
@@ -167,7 +173,11 @@ report::Table table_of(Made made) {
 }  // namespace
 
 fs::path elsewhere_folder() {
-  if (const char* const named = std::getenv("AGORA_RESULTS")) return named;
+  const char* const named = std::getenv("AGORA_RESULTS");
+  if (named != nullptr && *named != '\0') {
+    if (!fs::is_directory(named)) throw user_error("AGORA_RESULTS: no folder '{}'", named);
+    return named;
+  }
   const fs::path beside = installed("results");
   return beside.empty() ? fs::path(AGORA_RESULTS_FOLDER) : beside;
 }

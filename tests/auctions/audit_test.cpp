@@ -241,6 +241,17 @@ TEST(Audit, TriesBidsBeyondAllValuesWhereTheyHaveNoEnd) {
   EXPECT_LT(strong_regret(FreeBeyond(bounded), bounded, options).max, 1e-12);
 }
 
+TEST(Audit, BidsWhatIsFiniteWhereValuesHaveHeavyTails) {
+  for (const char* text : {"1x2 lognormal(0,15)", "2x1 power(0.2)"}) {
+    const Setting heavy = setting(text);
+    const BidSpace space(heavy, 0);
+    EXPECT_EQ(space.level(0, 1), space.high(0)) << text;
+  }
+  const Setting market = setting("2x1 lognormal(0,12)");
+  const auto network = untrained(mechanism_kind("regretnet"), market, 2, 8, 1);
+  EXPECT_GE(strong_regret(*network, market, {.regret_profiles = 2}).max, 0);
+}
+
 // Rugged networks, where the thesis's test now and then has the better start.
 TEST(Audit, NoGainOfTheStrongTestIsSmallerThanTheThesiss) {
   const Setting market = setting("2x4");

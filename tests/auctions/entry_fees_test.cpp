@@ -62,6 +62,15 @@ TEST(EntryFees, RefuseWhatIsNotFinite) {
   expect_user_error([&] { EntryFees mechanism(parameters); }, {"a fee", "not finite"});
 }
 
+TEST(EntryFees, AreNotFittedWhereSumsAreBeyondAllNumbers) {
+  expect_user_error(
+      [] {
+        exact("entry-fees", setting("2x2 uniform(0,1e200)"),
+              {.arguments = {{"design-profiles", 50}}});
+      },
+      {"uniform(0,1e200)", "not finite"});
+}
+
 // What a search reads is counted, and it stops where it is told to.
 TEST(EntryFees, CountWhatTheyRead) {
   const int n = 20, m = 40;
@@ -132,6 +141,39 @@ Parameters drawn(const Setting& market, uint64_t seed) {
   parameters.tensors["fees"] = std::move(fees);
   parameters.tensors["reserves"] = std::move(reserves);
   return parameters;
+}
+
+// A bid so large that all others vanish in a sum with it changes nothing for them but that it wins:
+// not what they get, nor what they or its bidder pay.
+TEST(EntryFees, SellToOthersBesideOneHugeBidAsBesideALargeOne) {
+  int sold = 0;
+  for (const char* text : {"3x2", "4x3", "6x5"}) {
+    const Setting market = setting(text);
+    const int n = market.bidders(), m = market.items();
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+      const EntryFees mechanism(drawn(market, seed));
+      Rng rng(seed, 4);
+      std::vector<double> bids(n * m);
+      for (double& bid : bids) bid = 1.5 * rng.uniform();
+      const auto outcome = [&](double huge) {
+        std::vector<double> with = bids;
+        for (int j = 0; j < m; j += 2) with[seed % n * m + j] = huge;
+        return run(mechanism, with);
+      };
+      const Outcome large = outcome(1e4);
+      for (const double huge : {1e17, 1e300}) {
+        const Outcome found = outcome(huge);
+        ASSERT_EQ(found.allocation, large.allocation) << text << ", seed " << seed;
+        for (int i = 0; i < n; ++i) ASSERT_NEAR(found.payments[i], large.payments[i], 1e-11);
+      }
+      for (int j = 1; j < m; j += 2) {
+        for (int i = 0; i < n; ++i) {
+          sold += i != static_cast<int>(seed % n) && large.allocation[i * m + j] > 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(sold, 100);
 }
 
 TEST(EntryFees, AreTheAffineMaximiserOfTheirBoosts) {

@@ -33,11 +33,18 @@ TEST(Error, UserErrorsAreOneLineWhateverTheyQuote) {
   EXPECT_STREQ(user_error("no file '{}'", "a\nb\r\x1b\x7f").what(),
                "no file 'a\\x0ab\\x0d\\x1b\\x7f'");
   EXPECT_STREQ(user_error("no file '{}'", "na\xc3\xafve \\n").what(), "no file 'na\xc3\xafve \\n'");
-  EXPECT_STREQ(user_error("{}",
-                          "a\xc2\x9b"
-                          "2J\xc2\xa0")
-                   .what(),
-               "a\\x9b2J\xc2\xa0");
+  const auto shown = [](const std::string& text) {
+    return std::string(user_error("{}", text).what());
+  };
+  EXPECT_EQ(shown("a\xc2\x9b"
+                  "2J\xc2\xa0"),
+            "a\\xc2\\x9b2J\xc2\xa0");
+  EXPECT_EQ(shown("a\x9b"
+                  "2J\xff"),
+            "a\\x9b2J\\xff");
+  EXPECT_EQ(shown("\u2028 \u2029 \u2026"), "\\xe2\\x80\\xa8 \\xe2\\x80\\xa9 \u2026");
+  EXPECT_EQ(shown("\U0001F600 \xf0\x9f\x98"), "\U0001F600 \\xf0\\x9f\\x98");
+  EXPECT_EQ(shown("\xe2("), "\\xe2(");
 }
 
 TEST(Error, SuggestsTheNearestName) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/json.h"
 #include "reproduce/runner.h"
 #include "support/program.h"
@@ -31,6 +33,7 @@ Json file(const std::string& experiment) {
 }
 
 testing::Result reproduce(const std::string& words, const Scratch& scratch) {
+  fs::create_directories(scratch / "results");
   return testing::shell("AGORA_RESULTS=results agora reproduce --out out --scale full " + words,
                         scratch.path());
 }
@@ -78,6 +81,17 @@ TEST(Elsewhere, IsMissedWhereThereIsNone) {
   EXPECT_EQ(told.status, 2);
   EXPECT_TRUE(has(told.err, "agora: reproduce: ch3-four-games: full scale takes a GPU"))
       << told.err;
+}
+
+TEST(Elsewhere, IsInAFolderThatIsThere) {
+  const Scratch scratch;
+  const auto told =
+      testing::shell("AGORA_RESULTS=nowhere agora reproduce ch2-decision-tree", scratch.path());
+  EXPECT_EQ(told.status, 2);
+  EXPECT_EQ(told.err, "agora: AGORA_RESULTS: no folder 'nowhere'\n");
+  std::ofstream(scratch / "ch2-decision-tree.json") << "{";  // an empty name is not this folder
+  EXPECT_EQ(
+      testing::shell("AGORA_RESULTS= agora reproduce ch2-decision-tree", scratch.path()).status, 0);
 }
 
 // Those of the source are of the form, and of experiments that exist.

@@ -43,7 +43,7 @@ BidSpace BidSpace::in_units() const {
 double BidSpace::level(int item, double share) const {
   if (!unbounded_[item]) return low_[item] + width(item) * share;
   const double reduced = share * width(item) / (width(item) + scale_[item]);  // x / (1 + x)
-  return low_[item] + scale_[item] * reduced / (1.0 - reduced);
+  return std::min(high_[item], low_[item] + scale_[item] * reduced / (1.0 - reduced));
 }
 
 void BidSpace::project(double* bid) const {

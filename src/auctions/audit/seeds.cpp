@@ -21,6 +21,7 @@ constexpr size_t kPeaks = 16;                  // of a grid
 constexpr double kNear = 0.25, kBeside = 0.1;  // in scales
 // Times the end of a search, where values have none: beside the last one all other bids vanish.
 constexpr double kBeyond[] = {10, 1e6, 1e17};
+constexpr double kFarthest = 1e30;  // networks are of single precision
 
 // Steps to the neighbours in a grid, single items first; across corners too for a few items.
 std::vector<std::vector<int>> neighbours(int items) {
@@ -140,7 +141,8 @@ class Collector {
     constexpr int kMost = 16;  // items
     for (const double beyond : kBeyond) {
       const auto far = [&](int j) {
-        return space_.unbounded(j) ? beyond * space_.high(j) : truth_[j];
+        const double high = space_.high(j);
+        return space_.unbounded(j) ? std::max(high, std::min(beyond * high, kFarthest)) : truth_[j];
       };
       add_freely(far);
       for (int item = 0; item < m_ && m_ > 1; item += (m_ + kMost - 1) / kMost) {
@@ -251,8 +253,8 @@ void SeedMaker::list_menu(const Mechanism& mechanism, Grid grid) {
   default_pool().run((size + kSlice - 1) / kSlice, [&](int64_t part) {
     throw_if_stopped();
     const int64_t first = part * kSlice;
-    mechanism.run(std::min(kSlice, size - first), 1, m, menu_->bids.data() + first * m,
-                  menu_->allocation.data() + first * m, menu_->payments.data() + first);
+    run_checked(mechanism, std::min(kSlice, size - first), 1, m, menu_->bids.data() + first * m,
+                menu_->allocation.data() + first * m, menu_->payments.data() + first);
   });
 }
 

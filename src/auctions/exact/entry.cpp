@@ -71,8 +71,6 @@ void EntrySearch::begin() {
 }
 
 double EntrySearch::go_on(int without) {
-  best_ = 0.0;
-  best_who_.clear();
   who_ = needed_;
   open_[0] = others_;
   std::erase(open_[0], without);
@@ -83,10 +81,14 @@ double EntrySearch::go_on(int without) {
       if (worth[j] == first_[j]) held(0)[j] = second_[j];
     }
   }
+  // What the needed make is in no sum of the search: beside a worth so large all others would
+  // vanish.
   double value = sum_of(items_, [&]<typename Real>(int64_t j) { return load<Real>(held(0) + j); });
   for (const int i : who_) value -= fees_[i];
-  search(0, value);
-  return best_;
+  best_ = 0.0;
+  best_who_ = who_;
+  search(0, 0.0);
+  return value + best_;
 }
 
 double EntrySearch::added(int bidder, const double* held) const {
@@ -252,12 +254,13 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
   std::fill(payments, payments + profiles * n, 0.0);
   EntrySearch entry(n, m);
   std::vector<double> worths(size);
-  std::vector<double> own(n), asked(n);  // of what a bidder wins: worth, and reserves
-  std::vector<double> bid(n);            // and its bids
+  std::vector<double> asked(n), bid(n);  // of what a bidder wins: reserves and bids
+  // Of an item: its winner, its worth to that one, and its worth without a bidder.
+  std::vector<double> winner(m), worth(m), left(m);
   std::vector<int> who;
   for (int64_t k = 0; k < profiles; ++k, bids += size, allocation += size, payments += n) {
     throw_if_stopped();
-    double all = std::accumulate(fees_.begin(), fees_.end(), 0.0);
+    double all = 0.0;
     for (int64_t e = 0; e < size; ++e) {
       worths[e] = weights_[e / m] * (bids[e] - reserves_[e]);
       all += std::abs(worths[e]);
@@ -268,26 +271,41 @@ void EntryFees::run(int64_t profiles, int n, int m, const double* bids, double* 
     }
     entry.best(worths.data(), fees_.data());
     who = entry.who();
-    for (std::vector<double>* each : {&own, &asked, &bid}) std::fill(each->begin(), each->end(), 0);
+    for (std::vector<double>* each : {&asked, &bid}) std::fill(each->begin(), each->end(), 0);
     for (int j = 0; j < m; ++j) {
-      int winner = EntrySearch::kNobody;
+      int i = EntrySearch::kNobody;
       double most = 0.0;
-      for (const int i : who) {
-        if (worths[i * m + j] > most) most = worths[i * m + j], winner = i;
+      for (const int each : who) {
+        if (worths[each * m + j] > most) most = worths[each * m + j], i = each;
       }
-      if (winner == EntrySearch::kNobody) continue;
-      allocation[winner * m + j] = 1.0;
-      own[winner] += most;
-      asked[winner] += reserves_[winner * m + j];
-      bid[winner] += bids[winner * m + j];
+      worth[j] = most;
+      winner[j] = i;
+      if (i == EntrySearch::kNobody) continue;
+      allocation[i * m + j] = 1.0;
+      asked[i] += reserves_[i * m + j];
+      bid[i] += bids[i * m + j];
     }
     for (const int i : who) {
-      // Its own bids are in no sum: one so large that others vanish beside it pays the same.
-      double others = 0.0;
-      for (const int other : who) {
-        if (other != i) others += own[other] - fees_[other];
+      // Its own bids are in no sum, and of the others' only where they would have something else:
+      // one so large that others vanish beside it pays the same, and so do those others.
+      entry.best_without(i);
+      std::fill(left.begin(), left.end(), 0.0);
+      double lost = 0.0;
+      for (const int other : entry.who()) {
+        const double* theirs = worths.data() + int64_t{other} * m;
+        in_fours(m, [&]<typename Real>(int64_t j) {
+          store(&left[j], larger(load<Real>(&left[j]), load<Real>(theirs + j)));
+        });
+        lost -= fees_[other];
       }
-      const double lost = entry.best_without(i) - others;
+      for (const int other : who) {
+        if (other != i) lost += fees_[other];
+      }
+      // An item that was its own is lost as a whole.
+      lost += sum_of(m, [&]<typename Real>(int64_t j) {
+        const Real without = load<Real>(&left[j]);
+        return load<Real>(&winner[j]) == i + Real{} ? without : without - load<Real>(&worth[j]);
+      });
       const double price = (fees_[i] + std::max(0.0, lost)) / weights_[i] + asked[i];
       payments[i] = std::min(price, bid[i]);  // rounding only
     }

@@ -89,7 +89,10 @@ double LinearProgram::solve() {
     s.solved = true;
   }
   throw_if_stopped();
-  CHECK(s.model.isProvenOptimal(), "the linear program ended with status {}", s.model.status());
+  if (!s.model.isProvenOptimal()) {
+    throw user_error("Clp could not solve the linear program (status {}): its numbers differ too much",
+                     s.model.status());
+  }
   solution_.assign(s.model.getColSolution(), s.model.getColSolution() + s.model.numberColumns());
   return s.model.objectiveValue();
 }

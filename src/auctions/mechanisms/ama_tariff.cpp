@@ -91,7 +91,7 @@ class AmaTariff : public Mechanism {
           if (best[l] < 0.0 || wanted[j * kLanes + l] == 0) own[j] = 0.0;
           worth += own[j] * bid[j];
         }
-        payments[l * n + i] = worth > 0.0 ? std::min(price[l], worth) : 0.0;
+        payments[l * n + i] = worth <= 0.0 ? 0.0 : std::min(worth, price[l]);
       }
     }
   }

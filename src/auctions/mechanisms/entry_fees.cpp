@@ -9,6 +9,7 @@
 #include "auctions/exact/evolution.h"
 #include "auctions/exact/reserve.h"
 #include "auctions/setting.h"
+#include "base/error.h"
 #include "base/progress.h"
 #include "base/thread_pool.h"
 
@@ -132,6 +133,9 @@ Parameters design(const Setting& setting, const Design& how) {
   };
   note_activity("searching on {} profiles", few);
   std::vector<double> best = first_numbers(shares, revenue_on(few));
+  if (best.empty()) {
+    throw user_error("entry-fees on setting \"{}\": revenues are not finite", setting.text());
+  }
   const Tries tries(static_cast<int>(best.size()));
   best =
       maximise(revenue_on(few), best, {.step = 0.2, .evaluations = tries.search, .seed = how.seed});
