@@ -236,6 +236,10 @@ DesignResult best_design(const Setting& setting, const DesignOptions& options) {
   for (size_t k = 0; k < tried.size(); ++k) {
     comparison.fill(static_cast<int>(k), tried[k].told);
     result.kinds.push_back(tried[k].told);
+    const Contender& told = tried[k].told;
+    if (!std::isfinite(told.revenue + told.revenue_error + told.behind_error + told.welfare)) {
+      throw user_error("setting \"{}\": sums of its values are not finite", setting.text());
+    }
   }
   Entry& best = tried[comparison.best()];
   result.best = std::move(best.made[0]);

@@ -13,6 +13,7 @@
 #include "auctions/exact/reserve.h"
 #include "auctions/setting.h"
 #include "base/rng.h"
+#include "support/scratch.h"
 
 namespace agora::auctions {
 namespace {
@@ -135,6 +136,12 @@ TEST(BestDesign, AdmitsNetworksOnlyIfAsked) {
   }
   EXPECT_GT(networks, 0);
   for (const auto& [kind, why] : strict.absent) EXPECT_NE(kind, "regretnet") << why;
+}
+
+TEST(BestDesign, GivesNoNumberThatIsNone) {
+  expect_user_error(
+      [] { best_design(setting("1x1 power(0.012)"), {.minutes = 0.002, .profiles = 50000}); },
+      {"power(0.012)", "not finite"});
 }
 
 TEST(BestDesign, JudgesFewRowsByCrossValidation) {

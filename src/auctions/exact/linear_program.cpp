@@ -90,8 +90,9 @@ double LinearProgram::solve() {
   }
   throw_if_stopped();
   if (!s.model.isProvenOptimal()) {
-    throw user_error("Clp could not solve the linear program (status {}): its numbers differ too much",
-                     s.model.status());
+    throw user_error(
+        "Clp could not solve the linear program (status {}): its numbers differ too much",
+        s.model.status());
   }
   solution_.assign(s.model.getColSolution(), s.model.getColSolution() + s.model.numberColumns());
   return s.model.objectiveValue();

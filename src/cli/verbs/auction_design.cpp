@@ -66,8 +66,11 @@ void print(const auctions::Setting& setting, const auctions::DesignResult& resul
     return auctions::mechanism_kind(each.mechanism).pays;
   };
   fmt::print("Best: {}. A winner pays {}.\n", best.mechanism, pays(best));
-  fmt::print("No truthful mechanism earns more than {:.6g}, {}: this one has {:.1f} % of it.\n",
-             result.upper_bound, result.bound, 100 * best.revenue / result.upper_bound);
+  fmt::print("No truthful mechanism earns more than {:.6g}, {}", result.upper_bound, result.bound);
+  if (result.upper_bound > 0) {
+    fmt::print(": this one has {:.1f} % of it", 100 * best.revenue / result.upper_bound);
+  }
+  fmt::print(".\n");
   if (!best.truthful) {
     for (const auctions::Contender& each : result.kinds) {
       if (!each.truthful) continue;
