@@ -8,7 +8,7 @@ namespace agora::agents {
 std::vector<OptionParameter<Exploration>> exploration_parameters() {
   return {parameter("agree", &Exploration::agree, 0, 1,
                     "how much the members have to agree to act, or else the explorer does"),
-          parameter("explore-steps", &Exploration::explore, 1, 10'000,
+          parameter("explore-steps", &Exploration::steps, 1, 10'000,
                     "steps that the explorer then goes on for, on average")};
 }
 

@@ -11,7 +11,7 @@ namespace agora::agents {
 // When an explorer takes over from the members of an ensemble, and for how long.
 struct Exploration {
   double agree = 0.75;
-  double explore = 5;
+  double steps = 5;  // on average
 };
 std::vector<OptionParameter<Exploration>> exploration_parameters();
 

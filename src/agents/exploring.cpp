@@ -68,7 +68,7 @@ class Exploring : public Policy {
     if (row.left == 0) {
       if (agreement(probabilities, std::ssize(members_)) >= how_.agree) return false;
       Rng rng(0, stream(Stream::kExploring), step, static_cast<uint32_t>(at));
-      row.left = exploring_steps(how_.explore, rng);
+      row.left = exploring_steps(how_.steps, rng);
     }
     --row.left;
     return true;
