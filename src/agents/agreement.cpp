@@ -7,7 +7,7 @@ namespace agora::agents {
 
 std::vector<OptionParameter<Exploration>> exploration_parameters() {
   return {parameter("agree", &Exploration::agree, 0, 1,
-                    "how much the members have to agree to act, or else the explorer does"),
+                    "share of the members that have to agree, or else the explorer acts"),
           parameter("explore-steps", &Exploration::steps, 1, 10'000,
                     "steps that the explorer then goes on for, on average")};
 }

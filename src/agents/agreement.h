@@ -16,7 +16,7 @@ struct Exploration {
 std::vector<OptionParameter<Exploration>> exploration_parameters();
 
 // The largest share of members whose likeliest action is the same, from probabilities
-// (members, actions).
+// (members, actions). Draws would hardly ever agree where several actions do the same thing.
 double agreement(std::span<const float> probabilities, int64_t members);
 
 // A geometric number of steps, 1 or more, with that mean.

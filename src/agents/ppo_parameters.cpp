@@ -97,11 +97,11 @@ EnsembleOptions leep_told(const Told& told) { return linked(ensemble_told(told),
 
 std::vector<Parameter> explorer_parameters() {
   const ExplorerOptions preset;
-  return both(
-      declared(exploration_parameters()),
-      {{"explorer-discount", preset.discount, 0, 1, false, "of what the explorer finds new"},
-       {"neighbours", static_cast<double>(preset.neighbours), 1, 100, true,
-        "new to the explorer is what is far from this many of the episode"}});
+  return both(declared(exploration_parameters()),
+              {{"explorer-discount", preset.discount, 0, 1, false,
+                "of the new things that the explorer finds"},
+               {"neighbours", static_cast<double>(preset.neighbours), 1, 100, true,
+                "what is far from so many of the episode's pictures is new"}});
 }
 
 ExplorerOptions explorer_told(const Told& told) {

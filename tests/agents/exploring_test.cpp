@@ -58,6 +58,15 @@ std::vector<float> done(Policy& policy, const std::vector<int>& seen) {
   return logits;
 }
 
+TEST(Agreement, IsOfLikeliestActions) {
+  const std::vector<float> one{0.2F, 0.5F, 0.3F};
+  EXPECT_EQ(agreement(one, 1), 1);
+  const std::vector<float> four{0.2F, 0.5F, 0.3F, 0.3F, 0.4F, 0.3F,
+                                0.1F, 0.1F, 0.8F, 0.0F, 0.9F, 0.1F};
+  EXPECT_EQ(agreement(four, 4), 0.75);
+  EXPECT_EQ(agreement(std::span(four).subspan(3, 6), 2), 0.5);
+}
+
 TEST(ExploringPolicies, FollowMembersThatAgree) {
   const auto policy = two_members(2, {.agree = 1, .steps = 1});
   EXPECT_EQ(policy->space().observation, kPixel);
