@@ -54,6 +54,7 @@ PpoEnsemble::Member::Member(std::string own_prefix, Player own_player,
 
 PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options)
     : agent_(agent), options_(options) {
+  CHECK(!options.distilled || !options.explorer, "an explorer beside a distilled policy");
   const int64_t learners = options.members + (options.explorer ? 1 : 0);
   count_ = std::max<int64_t>(1, agent.environments / learners);
   const int64_t samples = options.rollout * count_;
