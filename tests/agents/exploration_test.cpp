@@ -163,6 +163,61 @@ TEST(Explorers, SeeTheirTraceAndNotTheReward) {
   EXPECT_GT(ends, 20);
 }
 
+// One pixel that counts; the first action goes on, others end or cut off the episode. Ends are not
+// shown.
+class Counter : public Environment {
+ public:
+  int64_t count() const override { return 1; }
+  const Space& space() const override { return space_; }
+  void step(std::span<const int32_t> actions) override {
+    ends_[0] = static_cast<End>(actions[0]);
+    seen_[0] = static_cast<std::byte>(std::to_integer<int>(seen_[0]) + 51);
+    if (ends_[0] == End::kCutOff) last_ = seen_;
+    if (ends_[0] != End::kNone) seen_[0] = std::byte{0};
+  }
+  std::span<const std::byte> observations() const override { return seen_; }
+  std::span<const float> rewards() const override { return rewards_; }
+  std::span<const End> ends() const override { return ends_; }
+  std::span<const int64_t> ended_levels() const override { return levels_; }
+  std::span<const std::byte> last_observations() const override { return last_; }
+  bool shows_ends() const override { return false; }
+  std::span<const int64_t> levels() const override { return levels_; }
+  void prefer(std::span<const double>) override {}
+  std::span<const uint8_t> masks() const override { return masks_; }
+  std::vector<StoredTensor> save(const std::string&) const override { return {}; }
+  void restore(const TensorFile&, const std::string&) override {}
+  Picture picture(int64_t) const override { return {}; }
+
+ private:
+  Space space_{.observation = picture_space(1, 1, 1), .actions = 3};
+  std::vector<std::byte> seen_{std::byte{0}}, last_{std::byte{7}};
+  std::vector<float> rewards_{5};
+  std::vector<End> ends_{End::kNone};
+  std::vector<int64_t> levels_{0};
+  std::vector<uint8_t> masks_{1, 0, 1};
+};
+
+TEST(Explorers, LearnNothingFromEndsThatAreNotShown) {
+  const auto explored = for_explorer(std::make_unique<Counter>(), 1);
+  const auto step = [&](End end) {
+    explored->step(std::vector<int32_t>{static_cast<int32_t>(end)});
+    return explored->rewards()[0];
+  };
+  const auto seen = [](std::span<const std::byte> bytes) {
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  EXPECT_EQ(explored->masks()[1], 0);
+  EXPECT_FLOAT_EQ(step(End::kNone), 0.2F);
+  EXPECT_EQ(seen(explored->observations()), picture({51, 51}));
+  EXPECT_EQ(step(End::kTerminated), 0);
+  EXPECT_EQ(explored->ends()[0], End::kTerminated);
+  EXPECT_EQ(seen(explored->last_observations()), picture({0, 0}));  // as it was
+  EXPECT_EQ(seen(explored->observations()), picture({0, 0}));
+  EXPECT_FLOAT_EQ(step(End::kCutOff), 0.2F);
+  EXPECT_EQ(explored->ends()[0], End::kCutOff);
+  EXPECT_EQ(seen(explored->last_observations()), picture({51, 51}));
+}
+
 struct Told {
   std::vector<std::byte> observations, last;
   std::vector<float> rewards;
