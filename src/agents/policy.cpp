@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "agents/context.h"
+#include "agents/exploring_policy.h"
 #include "agents/remembering.h"
+#include "agents/traces.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -18,13 +20,7 @@ namespace {
 constexpr float kLeastProbability = 1e-30F;
 constexpr float kNextBest = -1000;  // the logit of the second best action of a greedy policy
 constexpr const char* kMetadata = "agora-policy";
-
-void softmax_row(std::span<float> row) {
-  const float largest = *std::max_element(row.begin(), row.end());
-  float sum = 0;
-  for (float& each : row) sum += each = std::exp(each - largest);
-  for (float& each : row) each /= sum;
-}
+const std::string kExplorer = "explorer.";
 
 TensorFile as_file(const std::vector<StoredTensor>& tensors, const std::string& path) {
   TensorFile file;
@@ -83,7 +79,7 @@ class NetworkPolicy : public Policy {
       for (size_t m = 0; m < members_.size(); ++m) {
         const auto own = std::span(one).subspan(m * actions, actions);
         std::copy_n(all_.begin() + m * numbers + row * actions, actions, own.begin());
-        softmax_row(own);
+        to_probabilities(own);
       }
       link_logits(link_, one, out.subspan(row * actions, actions));
     }
@@ -169,6 +165,13 @@ class RandomPolicy : public Policy {
 
 std::string link_name(Link link) { return link == Link::kMax ? "max" : "average"; }
 
+void to_probabilities(std::span<float> logits) {
+  const float largest = *std::max_element(logits.begin(), logits.end());
+  float sum = 0;
+  for (float& each : logits) sum += each = std::exp(each - largest);
+  for (float& each : logits) each /= sum;
+}
+
 void link_logits(Link link, std::span<const float> probabilities, std::span<float> out) {
   const size_t actions = out.size(), members = probabilities.size() / actions;
   for (size_t a = 0; a < actions; ++a) {
@@ -228,17 +231,55 @@ void expect_sizes(const std::vector<int64_t>& sizes, int64_t least, int64_t most
   }
 }
 
-MemoryOptions memory_of(const Json& told, const std::string& where) {
-  MemoryOptions memory;
-  for (const OptionParameter<MemoryOptions>& each : memory_parameters()) {
+// Options that are kept by the names of their parameters.
+template <typename Options>
+Options options_of(const std::vector<OptionParameter<Options>>& parameters, const Json& told,
+                   const std::string& where) {
+  Options options;
+  for (const OptionParameter<Options>& each : parameters) {
     const auto number = json_member<double>(told, each.name, where);
     const std::string wanted = expected(each, number);
     if (!wanted.empty()) {
       throw user_error("{}: {} is {}, expected {}", where, each.name, number, wanted);
     }
-    each.set(memory, number);
+    each.set(options, number);
   }
-  return memory;
+  return options;
+}
+
+template <typename Options>
+Json json_of(const std::vector<OptionParameter<Options>>& parameters, const Options& options) {
+  Json all;
+  for (const OptionParameter<Options>& each : parameters) all[each.name] = *each.get(options);
+  return all;
+}
+
+// What an explorer needs of a policy.
+void expect_explorable(const SavedPolicy& policy) {
+  try {
+    with_trace(policy.space.observation);
+  } catch (const UserError& error) {
+    throw user_error("{}: {}", policy.file, error.what());
+  }
+  if (policy.head != Head::kActorCritic || policy.network.context > 0) {
+    throw user_error("{}: an explorer beside {}", policy.file,
+                     policy.network.context > 0 ? "a context" : "values");
+  }
+}
+
+// The members one by one, and the explorer.
+std::unique_ptr<Policy> made_exploring(const SavedPolicy& saved, int64_t rows) {
+  SavedPolicy one = saved;
+  one.explorer.clear();
+  std::vector<std::unique_ptr<Policy>> members;
+  for (const std::vector<StoredTensor>& member : saved.members) {
+    one.members = {member};
+    members.push_back(std::make_unique<NetworkPolicy>(one, rows));
+  }
+  one.members = {saved.explorer};
+  one.space.observation = with_trace(saved.space.observation);
+  return exploring(std::move(members), saved.link, std::make_unique<NetworkPolicy>(one, rows), rows,
+                   saved.exploration);
 }
 
 }  // namespace
@@ -282,10 +323,9 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
       {"head", policy.head == Head::kValues ? "values" : "actor-critic"},
       {"temperature", policy.temperature},
       {"members", policy.members.size()}};
-  if (policy.memory.cost > 0) {
-    for (const OptionParameter<MemoryOptions>& each : memory_parameters()) {
-      about["memory"][each.name] = *each.get(policy.memory);
-    }
+  if (policy.memory.cost > 0) about["memory"] = json_of(memory_parameters(), policy.memory);
+  if (!policy.explorer.empty()) {
+    about["explorer"] = json_of(exploration_parameters(), policy.exploration);
   }
   saved.metadata[kMetadata] = dump_json(about);
   for (size_t m = 0; m < policy.members.size(); ++m) {
@@ -295,6 +335,10 @@ void save_policy(const std::filesystem::path& file, const SavedPolicy& policy) {
     }
   }
   for (const StoredTensor& tensor : policy.encoder) saved.tensors.push_back(tensor);
+  for (StoredTensor tensor : policy.explorer) {
+    tensor.name = kExplorer + tensor.name;
+    saved.tensors.push_back(std::move(tensor));
+  }
   write_safetensors(file, saved);
 }
 
@@ -365,13 +409,26 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
   if (!(policy.temperature >= 0 && std::isfinite(policy.temperature))) {
     throw user_error("{}: a temperature of {}", name, policy.temperature);
   }
-  if (about.contains("memory")) policy.memory = memory_of(about["memory"], name + ": memory");
+  if (about.contains("memory")) {
+    policy.memory = options_of(memory_parameters(), about["memory"], name + ": memory");
+  }
+  const bool explores = about.contains("explorer");
+  if (explores) {
+    policy.exploration =
+        options_of(exploration_parameters(), about["explorer"], name + ": explorer");
+    expect_explorable(policy);
+  }
   const auto members = json_member<size_t>(about, "members", name);
   if (members < 1 || members > 1000) throw user_error("{}: {} members", name, members);
   policy.members.resize(members);
   for (const StoredTensor& tensor : saved.tensors) {
     if (tensor.name.starts_with("encoder.")) {
       policy.encoder.push_back(tensor);
+      continue;
+    }
+    if (explores && tensor.name.starts_with(kExplorer)) {
+      policy.explorer.push_back(tensor);
+      policy.explorer.back().name = tensor.name.substr(kExplorer.size());
       continue;
     }
     const size_t dot = tensor.name.find('.');
@@ -383,6 +440,9 @@ SavedPolicy load_policy(const std::filesystem::path& file) {
     policy.members[member].push_back(tensor);
     policy.members[member].back().name = tensor.name.substr(dot + 1);
   }
+  if (explores && policy.explorer.empty()) {
+    throw user_error("{}: an explorer without tensors", name);
+  }
   return policy;
 }
 
@@ -391,7 +451,12 @@ std::unique_ptr<Policy> random_policy(const Space& space) {
 }
 
 std::unique_ptr<Policy> make_policy(const SavedPolicy& saved, int64_t rows) {
-  auto policy = std::make_unique<NetworkPolicy>(saved, rows);
+  std::unique_ptr<Policy> policy;
+  if (saved.explorer.empty()) {
+    policy = std::make_unique<NetworkPolicy>(saved, rows);
+  } else {
+    policy = made_exploring(saved, rows);
+  }
   if (saved.memory.cost == 0) return policy;
   return remembering(std::move(policy), rows, saved.memory);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/agreement.h"
 #include "agents/environment.h"
 #include "agents/episode_memory.h"
 #include "agents/network.h"
@@ -31,6 +32,7 @@ class Policy {
 enum class Link : uint8_t { kMax, kAverage };
 std::string link_name(Link link);
 
+void to_probabilities(std::span<float> logits);  // of one state
 // log of the linked probabilities of one state, from probabilities (members, actions).
 void link_logits(Link link, std::span<const float> probabilities, std::span<float> out);
 
@@ -60,6 +62,10 @@ struct SavedPolicy {
   // Of a network with a context: what makes it of what an episode has shown, and its tensors.
   int64_t encoder_levels = 0;
   std::vector<StoredTensor> encoder;
+  // Who acts where the members disagree, a network of the same kind that sees the trace of the
+  // episode too; empty: nobody.
+  std::vector<StoredTensor> explorer;
+  Exploration exploration = {};
 };
 void save_policy(const std::filesystem::path& file, const SavedPolicy& policy);
 SavedPolicy load_policy(const std::filesystem::path& file);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/explored_environment.h"
 #include "agents/saved_tensors.h"
 #include "base/error.h"
 #include "compute/backend.h"
@@ -11,8 +12,6 @@ namespace {
 
 const std::string kDistilled = "distilled.";
 
-std::string prefix_of(size_t member) { return "member" + std::to_string(member) + "."; }
-
 std::unique_ptr<Environment> environment_of(const AgentOptions& agent, const EnsembleOptions& how,
                                             int64_t member, int64_t count) {
   // Members differ in what they draw; the first one draws as a single learner does.
@@ -20,6 +19,12 @@ std::unique_ptr<Environment> environment_of(const AgentOptions& agent, const Ens
                                               .count = count,
                                               .seed = member_seed(agent.seed, member),
                                               .arguments = agent.environment_arguments});
+}
+
+PpoOptions explorers_ppo(const EnsembleOptions& how) {
+  PpoOptions ppo = how.ppo;
+  ppo.discount = how.explorer->discount;
+  return ppo;
 }
 
 }  // namespace
@@ -40,17 +45,21 @@ uint64_t member_seed(uint64_t seed, int64_t member) {
   return seed + 0x9E3779B97F4A7C15U * static_cast<uint64_t>(member);
 }
 
-PpoEnsemble::Member::Member(Player own_player, std::unique_ptr<PpoMember> own_learner)
-    : learner(std::move(own_learner)),
+PpoEnsemble::Member::Member(std::string own_prefix, Player own_player,
+                            std::unique_ptr<PpoMember> own_learner)
+    : prefix(std::move(own_prefix)),
+      learner(std::move(own_learner)),
       weights(learner->variables(), learner->variables().names()),
       player(std::move(own_player)) {}
 
 PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& options)
     : agent_(agent), options_(options) {
-  const int64_t count = std::max<int64_t>(1, agent.environments / options.members);
-  const int64_t samples = options.rollout * count;
+  CHECK(!options.distilled || !options.explorer, "an explorer beside a distilled policy");
+  const int64_t learners = options.members + (options.explorer ? 1 : 0);
+  count_ = std::max<int64_t>(1, agent.environments / learners);
+  const int64_t samples = options.rollout * count_;
   if (samples % options.ppo.minibatches != 0) {
-    throw user_error("{} environments with {} steps each cannot be cut into {} minibatches", count,
+    throw user_error("{} environments with {} steps each cannot be cut into {} minibatches", count_,
                      options.rollout, options.ppo.minibatches);
   }
   if (options.levels == EnsembleOptions::Levels::kParts && agent.levels.size() < options.members) {
@@ -58,38 +67,61 @@ PpoEnsemble::PpoEnsemble(const AgentOptions& agent, const EnsembleOptions& optio
                      options.members);
   }
   for (int64_t m = 0; m < options.members; ++m) {
-    auto environment = environment_of(agent, options, m, count);
-    const Space space = environment->space();
-    const bool masked = !environment->masks().empty();
-    agent_.network = resolved(agent.network, space.observation);
-    if (options.ppo.invariance && !space.observation.is_picture()) {
-      throw user_error("{} shows no pictures, which alone can be moved", agent.environment);
+    members_.push_back(
+        made(m, environment_of(agent, options, m, count_), options.ppo, options.pull));
+    if (options.replay) {
+      members_.back()->scores.emplace(member_levels(agent, options, m), *options.replay);
     }
-    members_.push_back(std::make_unique<Member>(
-        Player(std::move(environment), options.rollout, options.reward_discount,
-               member_seed(agent.seed, m)),
-        std::make_unique<PpoMember>(space, agent_.network, options.ppo, options.pull, masked, count,
-                                    samples)));
-    Member& member = *members_.back();
-    member.learner->initialise(agent.seed, m);
-    if (options.replay) member.scores.emplace(member_levels(agent, options, m), *options.replay);
-    if (options.plays_ahead && options.members > 1 && member.learner->overlaps()) {
-      const auto share = default_pool().threads() / static_cast<int>(options.members);
-      const auto& device = compute::backend(member.learner->variables().device());
-      member.threads = std::make_unique<ThreadPool>(std::max(1, share));
-      if (device.make_lane != nullptr) member.lane = device.make_lane();
-    }
-    if (m > 0) continue;
-    others_.resize(static_cast<size_t>(samples) * space.actions);
-    one_ = others_;
-    if (!options.distilled) continue;
-    distilled_ = std::make_unique<DistilledPolicy>(space, agent_.network, options.ppo, masked,
-                                                   count, samples);
+    all_.push_back(members_.back().get());
+  }
+  const Environment& first = members_[0]->player.environment();
+  const Space& space = first.space();
+  others_.resize(static_cast<size_t>(samples) * space.actions);
+  one_ = others_;
+  if (options.distilled) {
+    distilled_ = std::make_unique<DistilledPolicy>(space, agent_.network, options.ppo,
+                                                   !first.masks().empty(), count_, samples);
     distilled_->initialise(agent.seed, options.members);
     distilled_before_.emplace(distilled_->variables(), distilled_->variables().names());
   }
-  steps_each_ = samples * options.members;
+  if (options.explorer) {
+    const int64_t index = options.members;
+    EnsembleOptions all_levels = options;
+    all_levels.levels = EnsembleOptions::Levels::kAll;
+    explorer_ = made(index,
+                     for_explorer(environment_of(agent, all_levels, index, count_),
+                                  options.explorer->neighbours),
+                     explorers_ppo(options), {});
+    all_.push_back(explorer_.get());
+  }
+  steps_each_ = samples * learners;
   iterations_ = std::max<int64_t>(1, (agent.steps + steps_each_ - 1) / steps_each_);
+}
+
+std::unique_ptr<PpoEnsemble::Member> PpoEnsemble::made(int64_t index,
+                                                       std::unique_ptr<Environment> environment,
+                                                       const PpoOptions& ppo, const Pull& pull) {
+  const Space space = environment->space();
+  const bool masked = !environment->masks().empty(), explores = index == options_.members;
+  agent_.network = resolved(agent_.network, space.observation);
+  if (ppo.invariance && !space.observation.is_picture()) {
+    throw user_error("{} shows no pictures, which alone can be moved", agent_.environment);
+  }
+  auto member =
+      std::make_unique<Member>(explores ? "explorer." : "member" + std::to_string(index) + ".",
+                               Player(std::move(environment), options_.rollout,
+                                      options_.reward_discount, member_seed(agent_.seed, index)),
+                               std::make_unique<PpoMember>(space, agent_.network, ppo, pull, masked,
+                                                           count_, options_.rollout * count_));
+  member->learner->initialise(agent_.seed, index);
+  const int64_t learners = options_.members + (options_.explorer ? 1 : 0);
+  if (options_.plays_ahead && learners > 1 && member->learner->overlaps()) {
+    const auto share = default_pool().threads() / static_cast<int>(learners);
+    const auto& device = compute::backend(member->learner->variables().device());
+    member->threads = std::make_unique<ThreadPool>(std::max(1, share));
+    if (device.make_lane != nullptr) member->lane = device.make_lane();
+  }
+  return member;
 }
 
 std::span<const float> PpoEnsemble::others_of(size_t self) {
@@ -131,7 +163,7 @@ void PpoEnsemble::iterate() {
   const bool ahead = members_[0]->threads != nullptr;
   std::optional<UsePool> alone;
   if (ahead) alone.emplace(alone_);
-  for (const auto& member : members_) {
+  for (Member* const member : all_) {
     if (ahead && !member->player.is_playing()) begin(*member);
   }
   for (size_t m = 0; m < members_.size(); ++m) {
@@ -141,6 +173,7 @@ void PpoEnsemble::iterate() {
     // Who is drawn to a distilled policy has to wait for it.
     if (distilled_ == nullptr) begin_next(member);
   }
+  if (explorer_ != nullptr) explore();
   if (distilled_ == nullptr) return;
   distil();
   for (const auto& member : members_) begin_next(*member);
@@ -165,8 +198,18 @@ void PpoEnsemble::learn(size_t self) {
   ++numbers_.updates;
 }
 
+// It learns as if it were alone.
+void PpoEnsemble::explore() {
+  play(*explorer_);
+  Rollout& rollout = explorer_->player.rollout();
+  const PpoOptions ppo = explorers_ppo(options_);
+  estimate_advantages(rollout, ppo.discount, ppo.lambda);
+  explorer_->learner->update(rollout, {}, agent_.seed, options_.members, iteration_);
+  begin_next(*explorer_);
+}
+
 void PpoEnsemble::remember() {
-  for (const auto& member : members_) {
+  for (Member* const member : all_) {
     member->weights.take();
     member->played = member->player.state();
     member->scores_before = member->scores;
@@ -176,7 +219,7 @@ void PpoEnsemble::remember() {
 }
 
 void PpoEnsemble::go_back() {
-  for (const auto& member : members_) {
+  for (Member* const member : all_) {
     member->player.restore(member->played);
     member->weights.restore();
     member->scores = member->scores_before;
@@ -195,16 +238,16 @@ void PpoEnsemble::distil() {
 
 std::vector<StoredTensor> PpoEnsemble::tensors() const {
   std::vector<StoredTensor> all;
-  for (size_t m = 0; m < members_.size(); ++m) {
-    for (StoredTensor& each : members_[m]->player.save(prefix_of(m) + "player.")) {
+  for (const Member* const member : all_) {
+    for (StoredTensor& each : member->player.save(member->prefix + "player.")) {
       all.push_back(std::move(each));
     }
-    if (members_[m]->scores) {
-      for (StoredTensor& each : members_[m]->scores->save(prefix_of(m) + "levels.")) {
+    if (member->scores) {
+      for (StoredTensor& each : member->scores->save(member->prefix + "levels.")) {
         all.push_back(std::move(each));
       }
     }
-    save_variables(members_[m]->learner->variables(), prefix_of(m), all);
+    save_variables(member->learner->variables(), member->prefix, all);
   }
   if (distilled_ != nullptr) save_variables(distilled_->variables(), kDistilled, all);
   const PpoNumbers& seen = numbers_.seen;
@@ -218,12 +261,11 @@ std::vector<StoredTensor> PpoEnsemble::tensors() const {
 }
 
 void PpoEnsemble::load(const TensorFile& saved) {
-  for (size_t m = 0; m < members_.size(); ++m) {
-    const std::string prefix = prefix_of(m), player = prefix + "player.";
-    const std::string levels = prefix + "levels.";
-    members_[m]->player.restore(saved, player);
-    if (members_[m]->scores) members_[m]->scores->restore(saved, levels);
-    load_variables(members_[m]->learner->variables(), prefix, saved, {player, levels});
+  for (Member* const member : all_) {
+    const std::string player = member->prefix + "player.", levels = member->prefix + "levels.";
+    member->player.restore(saved, player);
+    if (member->scores) member->scores->restore(saved, levels);
+    load_variables(member->learner->variables(), member->prefix, saved, {player, levels});
   }
   if (distilled_ != nullptr) load_variables(distilled_->variables(), kDistilled, saved);
   const bool moves = options_.ppo.invariance.has_value();
@@ -250,12 +292,17 @@ NamedNumbers PpoEnsemble::numbers() {
                    {"entropy", seen.entropy / updates}};
   if (options_.pull.penalty > 0) all.emplace_back("disagreement", seen.penalty / updates);
   if (options_.ppo.invariance) all.emplace_back("difference", seen.difference / updates);
+  if (explorer_ != nullptr) {
+    const Ended explored = explorer_->player.ended();
+    const auto steps = static_cast<double>(std::max<int64_t>(1, explored.steps));
+    all.emplace_back("novelty", explored.returns / steps);
+  }
   return all;
 }
 
 std::optional<Profile> PpoEnsemble::profile() const {
   Profile all = profile_;
-  for (const auto& member : members_) {
+  for (const Member* const member : all_) {
     Profile played = member->player.profile();
     played += member->learner->profile();
     if (member->threads != nullptr) {
@@ -277,6 +324,11 @@ SavedPolicy PpoEnsemble::policy() const {
   for (const auto& member : members_) {
     saved.members.push_back(
         stored_under(member->learner->variables(), member->learner->policy_names()));
+  }
+  if (explorer_ != nullptr) {
+    saved.explorer =
+        stored_under(explorer_->learner->variables(), explorer_->learner->policy_names());
+    saved.exploration = options_.explorer->deployed;
   }
   return saved;
 }

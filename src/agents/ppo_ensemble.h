@@ -5,12 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "agents/agreement.h"
 #include "agents/algorithm.h"
 #include "agents/distilled.h"
 #include "agents/level_scores.h"
 #include "agents/ppo.h"
 
 namespace agora::agents {
+
+// One more learner, which plays all levels for what is new alone (for_explorer).
+struct ExplorerOptions {
+  double discount = 0.9;
+  int64_t neighbours = 3;
+  Exploration deployed = {};
+};
 
 struct EnsembleOptions {
   int64_t members = 1;
@@ -21,10 +29,11 @@ struct EnsembleOptions {
   std::optional<LevelReplay> replay = {};  // none: each with the same chance
   Link deployed = Link::kMax;              // how the members become one policy
   MemoryOptions memory = {.cost = 0};      // of what is deployed
-  bool distilled = false;         // or one that imitates them all, and that they are drawn to
-  int64_t rollout = 256;          // steps of each environment between two updates
-  double reward_discount = 0.99;  // of the returns that scale rewards
-  bool plays_ahead = true;        // where a device learns; changes nothing but the time it takes
+  bool distilled = false;  // or one that imitates them all, and that they are drawn to
+  std::optional<ExplorerOptions> explorer = {};  // who acts where the members disagree
+  int64_t rollout = 256;                         // steps of each environment between two updates
+  double reward_discount = 0.99;                 // of the returns that scale rewards
+  bool plays_ahead = true;  // where a device learns; changes nothing but the time it takes
   PpoOptions ppo = {};
 };
 
@@ -51,7 +60,8 @@ class PpoEnsemble : public AgentLearner {
 
  private:
   struct Member {
-    Member(Player own_player, std::unique_ptr<PpoMember> own_learner);
+    Member(std::string own_prefix, Player own_player, std::unique_ptr<PpoMember> own_learner);
+    std::string prefix;  // of what is saved
     std::unique_ptr<PpoMember> learner;
     // Before an iteration.
     compute::Snapshot weights;
@@ -72,18 +82,24 @@ class PpoEnsemble : public AgentLearner {
   void remember() override;
   void go_back() override;
   void load(const TensorFile& saved) override;
+  std::unique_ptr<Member> made(int64_t index, std::unique_ptr<Environment> environment,
+                               const PpoOptions& ppo, const Pull& pull);
   static void begin(Member& member);
   void begin_next(Member& member);
   void play(Member& member);
   void learn(size_t self);
+  void explore();
   // What draws member `self`, in the states that it saw.
   std::span<const float> others_of(size_t self);
   void distil();
 
   AgentOptions agent_;
   EnsembleOptions options_;
+  int64_t count_ = 0;  // environments of each
   int64_t iterations_ = 0, steps_each_ = 0;
   std::vector<std::unique_ptr<Member>> members_;
+  std::unique_ptr<Member> explorer_;
+  std::vector<Member*> all_;  // members, then the explorer
   std::unique_ptr<DistilledPolicy> distilled_;
   std::optional<compute::Snapshot> distilled_before_;
   std::vector<float> others_, one_;  // (samples, actions)

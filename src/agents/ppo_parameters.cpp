@@ -107,6 +107,24 @@ std::vector<Parameter> leep_parameters() { return both(ppo_parameters(), link_pa
 
 EnsembleOptions leep_told(const Told& told) { return linked(ensemble_told(told), told); }
 
+std::vector<Parameter> explorer_parameters() {
+  const ExplorerOptions preset;
+  return both(declared(exploration_parameters()),
+              {{"explorer-discount", preset.discount, 0, 1, false,
+                "of the new things that the explorer finds"},
+               {"neighbours", static_cast<double>(preset.neighbours), 1, 100, true,
+                "what is far from so many of the episode's pictures is new"}});
+}
+
+ExplorerOptions explorer_told(const Told& told) {
+  ExplorerOptions how{.discount = told.number("explorer-discount"),
+                      .neighbours = told.whole<int64_t>("neighbours")};
+  for (const auto& each : exploration_parameters()) {
+    each.set(how.deployed, told.number(each.name));
+  }
+  return how;
+}
+
 std::vector<Parameter> replay_parameters() {
   const LevelReplay preset;
   return {{"level-temperature", preset.temperature, kAboveZero, kFinite, false,

@@ -25,6 +25,10 @@ EnsembleOptions linked(EnsembleOptions how, const Told& told);
 std::vector<Parameter> leep_parameters();
 EnsembleOptions leep_told(const Told& told);
 
+// An explorer beside the members.
+std::vector<Parameter> explorer_parameters();
+ExplorerOptions explorer_told(const Told& told);
+
 // Prioritised level replay.
 std::vector<Parameter> replay_parameters();
 LevelReplay replay_told(const Told& told);

@@ -20,6 +20,7 @@ enum class Stream : uint32_t {
   kResampling,                // confidence intervals
   kValueMinibatches,          // in which order a value of its own looks at what was seen
   kShifts,                    // how far pictures are moved
+  kExploring,                 // how long an explorer acts where members disagree
 };
 
 constexpr uint32_t stream(Stream purpose) { return static_cast<uint32_t>(purpose); }

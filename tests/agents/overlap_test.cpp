@@ -7,6 +7,7 @@
 #include <csignal>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "agents/environment.h"
 #include "agents/made_rollout.h"
@@ -194,7 +195,9 @@ TEST(FramesOfGames, MoveOnADeviceToo) {
 }
 
 // Members of which each plays its next rollout while the others learn.
-class PlayingAhead : public ::testing::TestWithParam<bool> {
+enum class Drawn : uint8_t { kToTheOthers, kToADistilledPolicy, kWithAnExplorer };
+
+class PlayingAhead : public ::testing::TestWithParam<Drawn> {
  protected:
   PlayingAhead() {
     if (!compute::cuda_available()) emulated_.emplace(compute::EmulatedGpu::backend());
@@ -203,6 +206,8 @@ class PlayingAhead : public ::testing::TestWithParam<bool> {
   ~PlayingAhead() override { compute::set_default_device(compute::Device::kCpu); }
 
   std::unique_ptr<PpoEnsemble> made(bool ahead) const {
+    const bool distils = GetParam() == Drawn::kToADistilledPolicy;
+    const bool explores = GetParam() == Drawn::kWithAnExplorer;
     return std::make_unique<PpoEnsemble>(
         AgentOptions{.environment = "maze",
                      .levels = Levels::range(0, 9),
@@ -211,10 +216,11 @@ class PlayingAhead : public ::testing::TestWithParam<bool> {
                      .seed = 3,
                      .network = {.kind = "mlp", .width = 8, .layers = 1}},
         EnsembleOptions{
-            .members = 3,
-            .pull = {.penalty = 1, .link = GetParam() ? std::nullopt : std::optional(Link::kMax)},
+            .members = explores ? 2 : 3,
+            .pull = {.penalty = 1, .link = distils ? std::nullopt : std::optional(Link::kMax)},
             .replay = LevelReplay{},
-            .distilled = GetParam(),
+            .distilled = distils,
+            .explorer = explores ? std::optional(ExplorerOptions{}) : std::nullopt,
             .rollout = 10,
             .plays_ahead = ahead,
             .ppo = {.epochs = 2, .minibatches = 2, .invariance = Invariance{}}});
@@ -269,9 +275,14 @@ TEST_P(PlayingAhead, GoesOnFromWhatWasSaved) {
   EXPECT_EQ(state_of(*second), state_of(*in_turn));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PlayingAhead, ::testing::Bool(), [](const auto& tested) {
-  return tested.param ? "ToADistilledPolicy" : "ToTheOthers";
-});
+std::string name_of(const ::testing::TestParamInfo<Drawn>& tested) {
+  if (tested.param == Drawn::kToTheOthers) return "ToTheOthers";
+  return tested.param == Drawn::kToADistilledPolicy ? "ToADistilledPolicy" : "WithAnExplorer";
+}
+INSTANTIATE_TEST_SUITE_P(All, PlayingAhead,
+                         ::testing::Values(Drawn::kToTheOthers, Drawn::kToADistilledPolicy,
+                                           Drawn::kWithAnExplorer),
+                         name_of);
 
 }  // namespace
 }  // namespace agora::agents

@@ -98,6 +98,48 @@ TEST_F(Claims, OfAnEncoderThatIsNotThere) {
   refused("/network/context", 5, "policy.actor.weight");
 }
 
+TEST_F(Claims, OfAnExplorer) {
+  EXPECT_TRUE(load_policy(file).explorer.empty());
+  const AgentOptions options{
+      .environment = "maze",
+      .levels = Levels::range(0, 2),
+      .steps = 1,
+      .environments = 9,
+      .network = {.width = 8},
+      .arguments = {{"rollout", 8.0}, {"members", 2.0}, {"agree", 0.25}, {"explore-steps", 7.5}}};
+  save_policy(file, algorithm_named("expgen").make(options)->policy());
+  saved = read_safetensors(file);
+  const SavedPolicy policy = load_policy(file);
+  EXPECT_EQ(policy.exploration.agree, 0.25);
+  EXPECT_EQ(policy.exploration.steps, 7.5);
+  EXPECT_EQ(policy.members.size(), 2U);
+  EXPECT_FALSE(policy.explorer.empty());
+  EXPECT_NO_THROW(make_policy(policy, 1));
+  refused("/explorer/agree", 1.5, "agree is 1.5, expected 0 to 1");
+  refused("/explorer/explore-steps", 0.5, "explore-steps is 0.5, expected 1 to 10000");
+  refused("/explorer/agree", "zz", "explorer");
+  refused("/explorer", Json::array({1}), "explorer");
+  refused("/observation/shape", Json::array({675}), "observations are none");
+  refused("/observation/type", "real", "observations are none");
+  refused("/observation/shape", Json::array({675, 1, 1}), "policy.trunk.0.weight");
+  refused("/head", "values", "an explorer beside values");
+  const auto without = [&](const std::string& start, const std::string& fragment) {
+    TensorFile changed = saved;
+    std::erase_if(changed.tensors,
+                  [&](const StoredTensor& each) { return each.name.starts_with(start); });
+    write_safetensors(file, changed);
+    expect_user_error([&] { make_policy(load_policy(file), 1); }, {"p.safetensors", fragment});
+  };
+  without("explorer.", "an explorer without tensors");
+  without("explorer.policy.actor.bias", "policy.actor.bias");
+  TensorFile changed = saved;
+  Json about = parse_json(changed.metadata.at(kMetadata), "metadata");
+  about.erase("explorer");
+  changed.metadata[kMetadata] = dump_json(about);
+  write_safetensors(file, changed);
+  expect_user_error([&] { load_policy(file); }, {"'explorer.policy.", "of no member"});
+}
+
 TEST_F(Claims, OfMembersAreWholeNumbers) {
   for (const char* name : {"0x.policy.a", "0", "policy", ".policy", "1.policy.a", "-1.policy.a"}) {
     TensorFile changed = saved;
