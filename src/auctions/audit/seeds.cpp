@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "auctions/mechanism.h"
 #include "base/signals.h"
 #include "base/thread_pool.h"
 
