@@ -29,6 +29,7 @@ TEST(Shift, MovesAPictureAndShowsNothingWhereItWas) {
   EXPECT_EQ(shifted(space, {1, 0}, picture), bytes({0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(shifted(space, {-1, 0}, picture), bytes({7, 8, 9, 10, 11, 12, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(shifted(space, {0, 1}, picture), bytes({0, 0, 1, 2, 3, 4, 0, 0, 7, 8, 9, 10}));
+  EXPECT_EQ(shifted(space, {0, -1}, picture), bytes({3, 4, 5, 6, 0, 0, 9, 10, 11, 12, 0, 0}));
   EXPECT_EQ(shifted(space, {-1, -2}, picture), bytes({11, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   for (const Shift out : {Shift{2, 0}, Shift{0, 3}, Shift{-2, 5}}) {
     EXPECT_EQ(shifted(space, out, picture), bytes(std::vector<int>(12, 0)));

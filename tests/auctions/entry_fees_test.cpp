@@ -143,6 +143,19 @@ Parameters drawn(const Setting& market, uint64_t seed) {
   return parameters;
 }
 
+// Who would have an item at the same bid pays nothing for it: the other does, that bid.
+TEST(EntryFees, SellAnItemOfEqualBidsOnce) {
+  Parameters parameters = parameters_for("entry-fees", setting("2x3"));
+  parameters.tensors["weights"] = {{2}, {1, 1}};
+  parameters.tensors["fees"] = {{2}, {0.1, 0.1}};
+  parameters.tensors["reserves"] = {{2, 3}, std::vector<double>(6, 0.0)};
+  const Outcome outcome = run(EntryFees(parameters), {1.0, 0.5, 0.75, 0.25, 1.0, 0.75});
+  const double first = outcome.allocation[2];
+  EXPECT_EQ(outcome.allocation, (std::vector<double>{1, 0, first, 0, 1, 1 - first}));
+  EXPECT_NEAR(outcome.payments[0], 0.1 + 0.25 + 0.75 * first, 1e-15);
+  EXPECT_NEAR(outcome.payments[1], 0.1 + 0.5 + 0.75 * (1 - first), 1e-15);
+}
+
 // A bid so large that all others vanish in a sum with it changes nothing for them but that it wins:
 // not what they get, nor what they or its bidder pay.
 TEST(EntryFees, SellToOthersBesideOneHugeBidAsBesideALargeOne) {

@@ -45,6 +45,7 @@ TEST(Error, UserErrorsAreOneLineWhateverTheyQuote) {
   EXPECT_EQ(shown("\u2028 \u2029 \u2026"), "\\xe2\\x80\\xa8 \\xe2\\x80\\xa9 \u2026");
   EXPECT_EQ(shown("\U0001F600 \xf0\x9f\x98"), "\U0001F600 \\xf0\\x9f\\x98");
   EXPECT_EQ(shown("\xe2("), "\\xe2(");
+  EXPECT_EQ(shown("\xe2((("), "\\xe2(((");
 }
 
 TEST(Error, SuggestsTheNearestName) {
