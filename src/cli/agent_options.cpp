@@ -59,12 +59,18 @@ std::string PolicyOptions::file() const {
 
 agents::MemoryOptions PolicyOptions::memory_in_place_of(agents::MemoryOptions own) const {
   for (const auto& each : agents::memory_parameters()) {
-    if (const auto& told = memory.at(each.name)) each.set(own, *told);
+    if (const auto& number = told.at(each.name)) each.set(own, *number);
   }
-  if (own.cost == 0 && memory.at("recall-radius")) {
+  if (own.cost == 0 && told.at("recall-radius")) {
     throw user_error("--recall-radius: the policy has no memory; --recall gives it one");
   }
   return own;
+}
+
+void PolicyOptions::expect_no_explorer() const {
+  for (const auto& each : agents::exploration_parameters()) {
+    if (told.at(each.name)) throw user_error("--{}: the policy has no explorer", each.name);
+  }
 }
 
 std::unique_ptr<agents::Policy> PolicyOptions::load(int64_t rows) {
@@ -78,11 +84,20 @@ std::unique_ptr<agents::Policy> PolicyOptions::load(int64_t rows) {
                                                    .count = 1,
                                                    .arguments = how.environment_arguments});
     actor = agents::random_policy(env->space());
+    expect_no_explorer();
     remembers = memory_in_place_of(remembers);
     if (remembers.cost > 0) actor = agents::remembering(std::move(actor), rows, remembers);
   } else {
     agents::SavedPolicy saved = agents::load_policy(file());
     remembers = saved.memory = memory_in_place_of(saved.memory);
+    if (saved.explorer.empty()) {
+      expect_no_explorer();
+    } else {
+      for (const auto& each : agents::exploration_parameters()) {
+        if (const auto& number = told.at(each.name)) each.set(saved.exploration, *number);
+      }
+      explores = saved.exploration;
+    }
     trained = saved.levels;
     how.environment_arguments = saved.environment_arguments;
     if (world->name.empty()) {
@@ -105,11 +120,13 @@ std::shared_ptr<PolicyOptions> declare_policy(OptionList& app) {
   app.add("policy", options->policy, "A run's folder, a policy's file, or random").required();
   options->world = declare_world(app, "");
   app.add("--levels", options->levels, "unseen, so many from 0 on, or =LEVEL").shows_default();
-  for (const auto& each : agents::memory_parameters()) {
-    app.add("--" + each.name, options->memory[each.name],
+  const auto declare = [&](const Parameter& each) {
+    app.add("--" + each.name, options->told[each.name],
             fmt::format("In place of the policy's own: {}", each.summary))
         .check(within(each));
-  }
+  };
+  for (const auto& each : agents::memory_parameters()) declare(each);
+  for (const auto& each : agents::exploration_parameters()) declare(each);
   app.flag("--greedy", options->how.greedy, "The likeliest action, not a draw");
   return options;
 }

@@ -28,9 +28,11 @@ struct PolicyOptions {
   std::string policy, levels = "unseen";
   int64_t trained = 0;
   agents::EvaluationOptions how = {};
-  std::map<std::string, std::optional<double>> memory = {};  // given in place of the policy's own
+  std::map<std::string, std::optional<double>> told = {};  // in place of the policy's own, by name
   std::shared_ptr<WorldOptions> world = {};
-  agents::MemoryOptions remembers = {.cost = 0};  // what it plays with, once it is loaded
+  // What it plays with, once it is loaded; it explores if it has learned to.
+  agents::MemoryOptions remembers = {.cost = 0};
+  std::optional<agents::Exploration> explores = {};
 
   std::string file() const;
   // The policy for `rows` at a time; `how` is told what is left to the policy.
@@ -38,6 +40,7 @@ struct PolicyOptions {
 
  private:
   agents::MemoryOptions memory_in_place_of(agents::MemoryOptions own) const;
+  void expect_no_explorer() const;
 };
 std::shared_ptr<PolicyOptions> declare_policy(OptionList& app);
 

@@ -18,6 +18,10 @@ void run(PolicyOptions settings, const Common& common) {
     Json result{{"env", settings.how.environment},      {"policy", settings.file()},
                 {"levels", settings.how.levels.text()}, {"greedy", settings.how.greedy},
                 {"recall", settings.remembers.cost},    {"seed", common.seed}};
+    if (settings.explores) {
+      result["agree"] = settings.explores->agree;
+      result["explore_steps"] = settings.explores->steps;
+    }
     result.update(evaluation_json(found));
     result["seconds"] = seconds;
     return print_json(result);
