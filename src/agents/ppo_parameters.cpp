@@ -1,6 +1,16 @@
 #include "agents/ppo_parameters.h"
 
+#include <utility>
+
 namespace agora::agents {
+
+Algorithm of_ppo(std::string name, std::string summary, std::vector<Parameter> parameters,
+                 const std::function<EnsembleOptions(const Told&)>& how) {
+  const auto make = [=](const AgentOptions& options) -> std::unique_ptr<AgentLearner> {
+    return std::make_unique<PpoEnsemble>(options, how(Told(name, parameters, options.arguments)));
+  };
+  return {std::move(name), std::move(summary), std::move(parameters), make};
+}
 
 std::vector<Parameter> ppo_parameters() {
   const PpoOptions preset;

@@ -1,8 +1,16 @@
 #pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "agents/ppo_ensemble.h"
 #include "base/parameter.h"
 
 namespace agora::agents {
+
+// An algorithm of policies that learn by PPO; how, follows from what it is told.
+Algorithm of_ppo(std::string name, std::string summary, std::vector<Parameter> parameters,
+                 const std::function<EnsembleOptions(const Told&)>& how);
 
 // What all that learn by PPO can be told.
 std::vector<Parameter> ppo_parameters();

@@ -1,14 +1,6 @@
-#include "agents/ppo_ensemble.h"
 #include "agents/ppo_parameters.h"
 
 namespace agora::agents::kind_expgen {
-namespace {
-
-std::vector<Parameter> parameters() {
-  return both(ppo_parameters(), both({members_parameter()}, explorer_parameters()));
-}
-
-}  // namespace
 
 // Exploration that generalises where rewards do not (Zisselman et al., 2023): PPO members on all
 // levels that know nothing of each other, and an explorer that learns to see what is new to its
@@ -16,17 +8,15 @@ std::vector<Parameter> parameters() {
 // easy, 200 levels: maze 8.2, heist 7.4, bigfish 6.1, with ten members and 100 million
 // steps more for the explorer; here all of them share the steps.
 Algorithm entry_expgen() {
-  return {.name = "expgen",
-          .summary = "PPO policies with an explorer that acts where they disagree",
-          .parameters = parameters(),
-          .make = [](const AgentOptions& options) -> std::unique_ptr<AgentLearner> {
-            const Told told("expgen", parameters(), options.arguments);
-            EnsembleOptions how = ensemble_told(told);
-            how.members = told.whole<int64_t>("members");
-            how.deployed = Link::kAverage;
-            how.explorer = explorer_told(told);
-            return std::make_unique<PpoEnsemble>(options, how);
-          }};
+  return of_ppo("expgen", "PPO policies with an explorer that acts where they disagree",
+                both(ppo_parameters(), both({members_parameter()}, explorer_parameters())),
+                [](const Told& told) {
+                  EnsembleOptions how = ensemble_told(told);
+                  how.members = told.whole<int64_t>("members");
+                  how.deployed = Link::kAverage;
+                  how.explorer = explorer_told(told);
+                  return how;
+                });
 }
 
 }  // namespace agora::agents::kind_expgen
