@@ -1,5 +1,8 @@
 #include "auctions/exact/linear_program.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "base/features.h"
 #include "base/signals.h"
@@ -11,6 +14,8 @@
 
 namespace agora::auctions {
 namespace {
+
+constexpr double kTooLarge = 1e12;  // beside the tolerances of the simplex method
 
 // Ends the simplex method after a signal.
 class Stop : public ClpEventHandler {
@@ -28,6 +33,7 @@ struct LinearProgram::Solver {
   std::vector<double> row_low, row_high, coefficients;
   std::vector<int> columns;
   std::vector<int> starts{0};
+  double largest = 0.0;  // of the coefficients of rows
   bool solved = false;
 };
 
@@ -56,6 +62,7 @@ void LinearProgram::add_row(const std::vector<int>& columns,
   Solver& s = *solver_;
   s.columns.insert(s.columns.end(), columns.begin(), columns.end());
   s.coefficients.insert(s.coefficients.end(), coefficients.begin(), coefficients.end());
+  for (const double each : coefficients) s.largest = std::max(s.largest, std::abs(each));
   s.starts.push_back(static_cast<int>(s.columns.size()));
   s.row_low.push_back(low);
   s.row_high.push_back(high);
@@ -89,11 +96,10 @@ double LinearProgram::solve() {
     s.solved = true;
   }
   throw_if_stopped();
-  if (!s.model.isProvenOptimal()) {
-    throw user_error(
-        "Clp could not solve the linear program (status {}): its numbers differ too much",
-        s.model.status());
+  if (!s.model.isProvenOptimal() && s.largest > kTooLarge) {
+    throw user_error("a linear program with numbers up to {:.2g} could not be solved", s.largest);
   }
+  CHECK(s.model.isProvenOptimal(), "the linear program ended with status {}", s.model.status());
   solution_.assign(s.model.getColSolution(), s.model.getColSolution() + s.model.numberColumns());
   return s.model.objectiveValue();
 }
